@@ -1,0 +1,26 @@
+"""Number formats and their widths in bytes; the compute dtype's width is the symbol beta."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy
+
+from membill.symbols import beta
+
+
+@dataclass(frozen=True)
+class DType:
+    """A number format: its name and the bytes that one entry takes."""
+
+    name: str
+    bytes: sympy.Expr
+
+    def __str__(self) -> str:
+        return self.name
+
+
+COMPUTE = DType("compute", beta)
+FLOAT32 = DType("float32", sympy.Integer(4))
+BOOL = DType("bool", sympy.Integer(1))
+INT64 = DType("int64", sympy.Integer(8))

@@ -1,0 +1,206 @@
+"""A Formula: an exact expression with a unit, that prints, evaluates and becomes code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from types import CodeType
+from typing import Any
+
+import sympy
+
+from membill import printer, symbols
+from membill.errors import InputError, unknown
+from membill.tensor import check_exact
+
+Definition = tuple[sympy.Symbol, sympy.Expr]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """An exact count (of bytes, of parameters) over Membill's symbols.
+
+    expr: the SymPy expression, with integer or rational coefficients only.
+    unit: what it counts ("bytes", "parameters").
+    definitions: what was put in for other symbols, such as (d_k, d/h). Evaluation checks that
+        each comes out whole and agrees with a value given for its symbol.
+    """
+
+    expr: sympy.Expr
+    unit: str
+    definitions: tuple[Definition, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "expr", sympy.expand(sympy.sympify(self.expr)))
+        check_exact(self.expr, "formula")
+
+    def __str__(self) -> str:
+        return printer.text(self.expr)
+
+    def latex(self) -> str:
+        """The formula as LaTeX, factors and terms in the field's order."""
+        return printer.latex(self.expr)
+
+    def python(self) -> str:
+        """Python source that gives the same int for the same ints."""
+        return printer.python(self.expr)
+
+    def javascript(self) -> str:
+        """JavaScript source that gives the same BigInt for the same BigInts."""
+        return printer.javascript(self.expr)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols that a value is needed for."""
+        return tuple(sorted(str(symbol) for symbol in self.expr.free_symbols))
+
+    def __add__(self, other: Formula) -> Formula:
+        if self.unit != other.unit:
+            raise InputError(f"cannot add {other.unit} to {self.unit}")
+        return Formula(self.expr + other.expr, self.unit, self._joined(other))
+
+    def __mul__(self, factor: int | sympy.Expr) -> Formula:
+        return replace(self, expr=self.expr * factor)
+
+    __rmul__ = __mul__
+
+    def subs(self, values: Mapping[sympy.Symbol, int | sympy.Expr]) -> Formula:
+        """The formula with symbols replaced by ints or expressions, exactly and all at once."""
+        for symbol, value in values.items():
+            symbols.info(symbol)
+            check_exact(sympy.sympify(value), f"value of {symbol}")
+        return replace(self, expr=self.expr.subs(dict(values), simultaneous=True))
+
+    def __call__(self, **values: Any) -> Any:
+        """Evaluate exactly: ints give an int, NumPy integer arrays broadcast to an array.
+
+        An array result is int64 where every value fits and Python ints (dtype object) where
+        not; it never wraps around. Any symbol of Membill's may be given, so that a whole model
+        shape can be passed. Raises InputError for a missing value, an unknown symbol, or
+        anything but a positive integer; and if a quotient in the formula does not come out whole.
+        """
+        exact = {name: _count(name, value) for name, value in values.items()}
+        missing = [name for name in self.symbols if name not in exact]
+        if missing:
+            raise InputError(
+                f"no value for {', '.join(missing)} in {self}: give it as {missing[0]}=..."
+            )
+        for symbol, definition in self.definitions:
+            _check_definition(symbol, definition, exact)
+        result = _evaluate(self._code, exact, str(self))
+        return _narrowed(result) if _is_array(result) else result
+
+    @cached_property
+    def _code(self) -> Compiled:
+        return _compile(self.expr)
+
+    def _joined(self, other: Formula) -> tuple[Definition, ...]:
+        return tuple(dict.fromkeys((*self.definitions, *other.definitions)))
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Source of a numerator and a denominator over exact ints, ready to run."""
+
+    above: CodeType
+    below: CodeType
+
+
+@lru_cache(maxsize=1024)
+def _compile(expr: sympy.Expr) -> Compiled:
+    above, below = sympy.fraction(sympy.together(expr))
+    source = (printer.python(above), printer.python(below))
+    return Compiled(*(compile(part, "<formula>", "eval") for part in source))
+
+
+def _evaluate(code: Compiled, values: Mapping[str, Any], what: str) -> Any:
+    # The code is the printer's own, over symbol names that are identifiers; input never gets here.
+    scope = {"max": _extreme(max), "min": _extreme(min)}
+    above = eval(code.above, {"__builtins__": scope}, dict(values))
+    below = eval(code.below, {"__builtins__": scope}, dict(values))
+    rest = above % below
+    if _any(rest != 0):
+        given = ", ".join(f"{name} = {value}" for name, value in values.items())
+        raise InputError(f"{what} is not a whole number at {given}")
+    return above // below
+
+
+def _check_definition(
+    symbol: sympy.Symbol, definition: sympy.Expr, values: Mapping[str, Any]
+) -> None:
+    needed = {str(free) for free in definition.free_symbols}
+    if not needed <= values.keys():
+        return
+    value = _evaluate(_compile(definition), values, f"{symbol} = {printer.text(definition)}")
+    given = values.get(str(symbol))
+    if given is not None and _any(given != value):
+        raise InputError(
+            f"{symbol} = {given} contradicts {symbol} = {printer.text(definition)} = {value}, "
+            "which this formula has put in; ask for it with specialise=False"
+        )
+
+
+def _count(name: str, value: Any) -> Any:
+    """`value` as an exact positive int or an object array of them; InputError otherwise."""
+    if not symbols.is_defined(name):
+        raise unknown("symbol", name, symbols.names())
+    if _is_array(value):
+        return _count_array(name, value)
+    if isinstance(value, sympy.Integer):
+        value = int(value)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        kind = type(value).__name__
+        raise InputError(f"{name} = {value!r} is a {kind}; {name} counts, so it is an integer > 0")
+    if value.__index__() <= 0:
+        raise InputError(f"{name} = {value} is not allowed: {name} is an integer > 0")
+    return value.__index__()
+
+
+def _is_array(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def _count_array(name: str, value: Any) -> Any:
+    if value.dtype.kind not in "iuO":
+        raise InputError(
+            f"{name} is an array of {value.dtype}; {name} counts, so it holds integers"
+        )
+    exact = value.astype(object)
+    for item in exact.flat:
+        _count(name, item)
+    return exact
+
+
+def _narrowed(array: Any) -> Any:
+    import numpy
+
+    limit = numpy.iinfo(numpy.int64).max
+    return array.astype(numpy.int64) if all(item <= limit for item in array.flat) else array
+
+
+def _any(condition: Any) -> bool:
+    return bool(condition.any()) if _is_array(condition) else bool(condition)
+
+
+def _extreme(pick: Callable[..., Any]) -> Callable[..., Any]:
+    """max or min that also broadcasts over arrays, which the builtins do not."""
+
+    def choose(*args: Any) -> Any:
+        if not any(_is_array(arg) for arg in args):
+            return pick(*args)
+        import numpy
+
+        return numpy.frompyfunc(pick, len(args), 1)(*args)
+
+    return choose
+
+
+def share(part: Formula, whole: Formula, **values: int) -> sympy.Rational:
+    """The exact fraction part/whole at these values."""
+    return sympy.Rational(part(**values), whole(**values))
+
+
+__all__ = ["Definition", "Formula", "share"]

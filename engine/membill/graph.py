@@ -1,0 +1,228 @@
+"""What a layer's function leaves behind when it runs on symbolic tensors: a graph of ops.
+
+An op declares, for each thing that can receive a gradient, the tensors that this gradient needs.
+Nothing here knows what is saved in the end: `collect` in ledger.py derives it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from membill import location
+from membill.dtypes import COMPUTE, DType
+from membill.errors import InputError, Problem, SpecError
+from membill.tensor import Role, Tensor, current_path, dims
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The tensors that a gradient's formula mentions, and the formula as LaTeX."""
+
+    tensors: tuple[Tensor, ...]
+    tex: str
+
+
+def needs(*tensors: Tensor, tex: str) -> Needs:
+    r"""State what a gradient needs: `needs(y, tex=r"\bar x = y \odot \bar y")`."""
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise InputError(f"needs(...) takes tensors, not {tensor!r}")
+    return Needs(tensors, tex)
+
+
+Declared = tuple[Tensor, dict[Tensor, Needs]]
+"""What an op's function returns: its output, and what each gradient needs."""
+
+
+@dataclass(frozen=True)
+class Op:
+    """One recorded operation. `gradients` maps each input or weight to what its gradient needs."""
+
+    kind: str
+    path: str
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    gradients: Mapping[Tensor, Needs]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The ops of one traced function in the order they ran, with its weights."""
+
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    ops: tuple[Op, ...]
+    weights: tuple[Tensor, ...]
+
+    def scopes(self) -> tuple[str, ...]:
+        """Every scope path that holds an op, in order of first use."""
+        found: dict[str, None] = {}
+        for op in self.ops:
+            parts = op.path.split(".")[:-1]
+            found.update(dict.fromkeys(".".join(parts[:i]) for i in range(1, len(parts) + 1)))
+        return tuple(found)
+
+
+@dataclass
+class _Trace:
+    spec: Callable[..., object]
+    compute: DType
+    ops: list[Op] = field(default_factory=list)
+    weights: list[Tensor] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def path(self, name: str) -> str:
+        """A path for an op called `name` in the current scope; a repeat gets a number."""
+        path = ".".join((*self.scopes, name))
+        self.seen[path] += 1
+        return path if self.seen[path] == 1 else f"{path}_{self.seen[path]}"
+
+
+_current: ContextVar[_Trace | None] = ContextVar("trace", default=None)
+
+
+def _trace(what: str) -> _Trace:
+    trace = _current.get()
+    if trace is None:
+        raise InputError(f"{what} only works inside a layer, while it is traced")
+    return trace
+
+
+@contextmanager
+def scope(name: str) -> Iterator[None]:
+    """Give the ops inside a common path: `with scope("attention"): ...`."""
+    trace = _trace("scope(...)")
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise InputError(f"scope {name!r}: a scope's name is an identifier")
+    trace.scopes.append(name)
+    try:
+        yield
+    finally:
+        trace.scopes.pop()
+
+
+def weight(name: str, *shape: object, dtype: DType | None = None) -> Tensor:
+    """Declare a parameter of the op being defined; in the compute dtype unless told."""
+    trace = _trace("weight(...)")
+    tensor = Tensor(dims(shape), dtype or trace.compute, Role.WEIGHT, name, leading_axes=0)
+    trace.weights.append(tensor)
+    return tensor
+
+
+def constant(name: str, *shape: object, dtype: DType | None = None) -> Tensor:
+    """A table that all layers share, such as position encodings; it takes no gradient."""
+    trace = _trace("constant(...)")
+    return Tensor(dims(shape), dtype or trace.compute, Role.TABLE, name, 0, path="")
+
+
+def record(
+    kind: str, function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
+) -> Tensor:
+    """Run an op's definition, check what it declares, and add it to the graph being traced.
+
+    A fault is noted and the trace goes on with the op's first input, so that one run reports
+    all that is wrong with a spec.
+    """
+    trace = _trace(kind)
+    given = tuple(arg for arg in (*args, *kwargs.values()) if isinstance(arg, Tensor))
+    path = trace.path(str(kwargs.pop("name", kind)))
+    token = current_path.set(path)
+    where = ""
+    try:
+        declared = function(*args, **kwargs)
+        where = location.defined(function)
+        result, gradients = _checked(path, declared, given)
+    except InputError as error:
+        trace.problems.append(Problem(where or location.called(trace.spec), path, str(error)))
+        return given[0] if given else Tensor((), path="")
+    finally:
+        current_path.reset(token)
+    outputs = result if isinstance(result, tuple) else (result,)
+    trace.ops.append(Op(kind, path, given, outputs, MappingProxyType(gradients)))
+    return result
+
+
+def _checked(
+    path: str, declared: object, given: tuple[Tensor, ...]
+) -> tuple[Tensor | tuple[Tensor, ...], dict[Tensor, Needs]]:
+    """What an op's function returned, if it is (output or outputs, {tensor: needs(...)})."""
+    if not (isinstance(declared, tuple) and len(declared) == 2):
+        raise InputError("an op returns (output, {input: needs(...)})")
+    result, gradients = declared
+    outputs = result if isinstance(result, tuple) else (result,)
+    if not outputs or not all(isinstance(output, Tensor) for output in outputs):
+        raise InputError(f"an op's output is a tensor or a tuple of them, not {result!r}")
+    if not isinstance(gradients, dict):
+        raise InputError(f"an op's gradients are a dict of tensor to needs(...), not {gradients!r}")
+    for target, need in gradients.items():
+        _check_gradient(path, target, need, given)
+    return result, gradients
+
+
+def _check_gradient(path: str, target: object, need: object, given: tuple[Tensor, ...]) -> None:
+    if not isinstance(target, Tensor) or not (target in given or target.path == path):
+        name = target.label if isinstance(target, Tensor) else repr(target)
+        raise InputError(f"declares a gradient for {name}, neither an input nor a weight of it")
+    if not isinstance(need, Needs):
+        raise InputError(f"the gradient of {target.name} is {need!r}, not needs(...)")
+    for tensor in need.tensors:
+        if not (tensor in given or tensor.path == path):
+            raise InputError(
+                f"the gradient of {target.name} needs {tensor.label}, which is neither an input "
+                "of this op nor made by it"
+            )
+
+
+def trace(
+    spec: str,
+    function: Callable[..., object],
+    shapes: Mapping[str, tuple[object, ...]],
+    *,
+    compute: DType = COMPUTE,
+    **options: object,
+) -> Graph:
+    """Run `function` on symbolic inputs of these shapes and return the graph of its ops.
+
+    compute: dtype of the inputs, and of weights unless told. options: passed to `function`.
+
+    Raises SpecError, with every problem found, if the function or an op in it is at fault.
+    """
+    inputs = tuple(
+        Tensor(dims(shape), compute, name=name, path="") for name, shape in shapes.items()
+    )
+    trace = _Trace(function, compute)
+    token = _current.set(trace)
+    result: object = None
+    try:
+        result = function(*inputs, **options)
+        outputs = result if isinstance(result, tuple) else (result,)
+        if not all(isinstance(output, Tensor) for output in outputs):
+            raise InputError(f"a layer returns its output tensor, not {result!r}")
+    except Exception as error:
+        trace.problems.append(
+            Problem(location.raised(error, function), "", location.explain(error))
+        )
+    finally:
+        _current.reset(token)
+    if trace.problems:
+        raise SpecError(spec, trace.problems)
+    return Graph(inputs, outputs, tuple(trace.ops), tuple(trace.weights))
+
+
+def live_tensors(graph: Graph, trainable: Callable[[Tensor], bool]) -> frozenset[Tensor]:
+    """The tensors that a gradient reaches, given which inputs and weights take one.
+
+    An op's outputs take a gradient if anything does for which the op declares one.
+    """
+    live = {source for source in (*graph.inputs, *graph.weights) if trainable(source)}
+    for op in graph.ops:
+        if any(target in live for target in op.gradients):
+            live.update(op.outputs)
+    return frozenset(live)

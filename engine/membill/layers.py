@@ -1,0 +1,265 @@
+"""A layer: a plain function over symbolic tensors, with what can be derived from it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import sympy
+
+from membill import registry, symbols
+from membill.dtypes import COMPUTE, FLOAT32
+from membill.errors import InputError, unknown
+from membill.formula import Definition, Formula
+from membill.graph import Graph, trace
+from membill.ledger import Ledger, Region, Row, collect, price, total
+from membill.recompute import region_of
+from membill.symbols import T, b, beta, d
+from membill.tensor import Role, check_exact
+
+OptionValue = str | bool
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword argument of a layer's function: its default and every value it may take."""
+
+    name: str
+    default: OptionValue
+    values: tuple[OptionValue, ...]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """How the closed form comes about, as data.
+
+    rows: what is kept, in general symbols. scopes: its sum by scope. total: the sum of all.
+    definitions: what the layer puts in for symbols. result: the total with that put in.
+    headline: the result without per-token statistics, the form in which papers print it.
+    """
+
+    rows: tuple[Row, ...]
+    scopes: tuple[tuple[str, Formula], ...]
+    total: Formula
+    definitions: tuple[Definition, ...]
+    result: Formula
+    headline: Formula
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """A layer's spec with a value for each of its options."""
+
+    name: str
+    title: str
+    source: str
+    function: Callable[..., Any]
+    definitions: tuple[Definition, ...]
+    inputs: Mapping[str, tuple[object, ...]]
+    options: tuple[Option, ...]
+    chosen: Mapping[str, OptionValue] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        """The docstring of the spec."""
+        return inspect.getdoc(self.function) or ""
+
+    def variant(self, **options: OptionValue) -> Layer:
+        """The same layer with other values for some options.
+
+        Raises InputError for an option that the spec lacks or a value that it does not know.
+        """
+        known = {option.name: option for option in self.options}
+        for name, value in options.items():
+            if name not in known:
+                raise unknown(f"option of layer {self.name}", name, known)
+            allowed = known[name].values
+            if not any(type(value) is type(item) and value == item for item in allowed):
+                raise unknown(f"{name} of layer {self.name}", value, map(str, allowed))
+        return replace(self, chosen={**self.chosen, **options})
+
+    def variants(self) -> tuple[Layer, ...]:
+        """Every combination of option values, this layer's own first."""
+        current = [(self.chosen[o.name], *o.values) for o in self.options]
+        combined = itertools.product(*(dict.fromkeys(values) for values in current))
+        names = [option.name for option in self.options]
+        return tuple(self.variant(**dict(zip(names, values, strict=True))) for values in combined)
+
+    def changed(self) -> Mapping[str, OptionValue]:
+        """The options whose value is not the default."""
+        return {
+            o.name: self.chosen[o.name] for o in self.options if self.chosen[o.name] != o.default
+        }
+
+    def graph(self, dtype_bytes: int | sympy.Expr = 2) -> Graph:
+        """The ops of the layer in order; SpecError with all problems if the spec is at fault.
+
+        In float32 a cast to float32 makes no new tensor, so that case is traced as such.
+        """
+        return _trace(self, dtype_bytes == 4)
+
+    def ledger(
+        self,
+        *,
+        recompute: object = "none",
+        dtype_bytes: int | sympy.Expr = 2,
+        specialise: bool = True,
+        statistics: bool = True,
+    ) -> Ledger:
+        """Every storage that the layer keeps for backward, with who needs it and why.
+
+        recompute: "none", "full", another policy's name, or a collection of scope paths.
+        dtype_bytes: width of the compute dtype in bytes, a positive int or a symbol.
+        specialise: put in what the layer defines, such as d_k = d/h.
+        statistics: count the norms' per-token statistics too.
+        """
+        width = _width(dtype_bytes)
+        traced = self.graph(dtype_bytes)
+        region = _region(recompute, traced)
+        found = price(
+            collect(traced, region=region),
+            traced.weights,
+            {beta: width},
+            self.definitions if specialise else (),
+        )
+        return found if statistics else found.without(Role.STATISTIC)
+
+    def activations(
+        self,
+        *,
+        recompute: object = "none",
+        dtype_bytes: int | sympy.Expr = 2,
+        specialise: bool = True,
+        statistics: bool = True,
+    ) -> Formula:
+        """Bytes that the layer keeps for backward; the arguments are those of `ledger`."""
+        return self.ledger(
+            recompute=recompute,
+            dtype_bytes=dtype_bytes,
+            specialise=specialise,
+            statistics=statistics,
+        ).total()
+
+    def parameters(self, *, specialise: bool = True) -> Formula:
+        """How many parameters the layer has."""
+        definitions = self.definitions if specialise else ()
+        counts = (
+            Formula(weight.entries.subs(dict(definitions)), "parameters", definitions)
+            for weight in self.graph().weights
+        )
+        return total(counts, "parameters")
+
+    def derivation(
+        self, *, recompute: object = "none", dtype_bytes: int | sympy.Expr = 2
+    ) -> Derivation:
+        """The steps from the rows to the closed form, as data."""
+        general = self.ledger(recompute=recompute, dtype_bytes=dtype_bytes, specialise=False)
+        special = self.ledger(recompute=recompute, dtype_bytes=dtype_bytes)
+        return Derivation(
+            rows=general.rows,
+            scopes=general.by_scope(),
+            total=general.total(),
+            definitions=self.definitions,
+            result=special.total(),
+            headline=special.without(Role.STATISTIC).total(),
+        )
+
+
+@functools.lru_cache(maxsize=512)
+def _trace(layer: Layer, in_float32: bool) -> Graph:
+    values = {}
+    for option in layer.options:
+        value = layer.chosen[option.name]
+        default = inspect.signature(layer.function).parameters[option.name].default
+        values[option.name] = registry.alternatives(default).get(str(value), value)
+    return trace(
+        layer.name,
+        layer.function,
+        layer.inputs,
+        compute=FLOAT32 if in_float32 else COMPUTE,
+        **values,
+    )
+
+
+def _region(given: object, traced: Graph) -> Region:
+    return region_of(registry.policy(given), traced)
+
+
+def _width(dtype_bytes: object) -> sympy.Expr:
+    if isinstance(dtype_bytes, sympy.Expr) and not dtype_bytes.is_number:
+        check_exact(dtype_bytes, "dtype_bytes")
+        return dtype_bytes
+    whole = isinstance(dtype_bytes, (int, sympy.Integer)) and not isinstance(dtype_bytes, bool)
+    if not whole or dtype_bytes <= 0:  # type: ignore[operator]
+        raise InputError(
+            f"dtype_bytes = {dtype_bytes!r}: give the bytes of an entry, an integer > 0, "
+            "or a symbol"
+        )
+    return sympy.Integer(dtype_bytes)
+
+
+def layer(
+    name: str,
+    *,
+    title: str = "",
+    source: str = "",
+    where: Mapping[sympy.Symbol, sympy.Expr] | None = None,
+    inputs: Mapping[str, tuple[object, ...]] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function over symbolic tensors as the layer `name`.
+
+    title, source: for people. where: what the layer puts in for symbols, {d_k: d / h}.
+    inputs: shapes of the function's positional arguments, {"x": (b, T, d)} unless told.
+    Keyword-only arguments are the layer's options: a bool, or a function registered by `choice`.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        options = tuple(_options(name, function))
+        registry.add_layer(
+            Layer(
+                name,
+                title or name,
+                source,
+                function,
+                tuple(_checked_definitions(name, where or {})),
+                inputs or {"x": (b, T, d)},
+                options,
+                {option.name: option.default for option in options},
+            )
+        )
+        return function
+
+    return register
+
+
+def _checked_definitions(name: str, where: Mapping[sympy.Symbol, sympy.Expr]) -> list[Definition]:
+    for symbol, definition in where.items():
+        symbols.info(symbol)
+        check_exact(sympy.sympify(definition), f"layer {name}: {symbol} =")
+    return [(symbol, sympy.sympify(definition)) for symbol, definition in where.items()]
+
+
+def _options(name: str, function: Callable[..., Any]) -> list[Option]:
+    keywords = [
+        parameter
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    return [_option(name, parameter.name, parameter.default) for parameter in keywords]
+
+
+def _option(layer_name: str, name: str, default: object) -> Option:
+    if isinstance(default, bool):
+        return Option(name, default, (True, False))
+    group = registry.alternatives(default)
+    for alternative, function in group.items():
+        if function is default:
+            return Option(name, alternative, tuple(group))
+    raise InputError(
+        f"layer {layer_name!r}: the default of {name} is {default!r}; an option is a bool or a "
+        "function registered with @choice"
+    )

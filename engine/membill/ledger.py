@@ -1,0 +1,164 @@
+"""The ledger: every storage that a layer keeps, once, with who needs it and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import sympy
+
+from membill.dtypes import DType
+from membill.formula import Definition, Formula
+from membill.graph import Graph, Op, live_tensors
+from membill.tensor import Role, Tensor
+
+Region = Callable[[Op], str | None]
+"""Which recomputed region an op belongs to: its name, or None if the op's needs are kept."""
+
+REBUILT = r"\text{what is recomputed starts from it}"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A storage and the reasons for keeping it, before any number is put on it.
+
+    account: path of the first op, or region, that needs it: where its bytes are billed.
+    reasons: (path of who needs it, gradient formula as LaTeX), in the order of the ops.
+    """
+
+    tensor: Tensor
+    account: str
+    reasons: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One storage in the bill.
+
+    path: the op (or recomputed region) that is the first to need it; its bytes are billed there.
+    tensor: the tensor's own name: the path of the op that makes it, and what it is to that op.
+    bytes: Formula in bytes. needed_by: paths. why: the gradient formulas, as LaTeX.
+    """
+
+    path: str
+    tensor: str
+    shape: tuple[sympy.Expr, ...]
+    dtype: DType
+    role: Role
+    bytes: Formula
+    needed_by: tuple[str, ...]
+    why: tuple[str, ...]
+
+    @property
+    def scope(self) -> str:
+        """The outermost scope of the account."""
+        return self.path.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All storages of one layer under one plan: kept tensors, shared tables, weights."""
+
+    entries: tuple[Row, ...]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """What one layer keeps for backward."""
+        return tuple(row for row in self.entries if row.role not in (Role.TABLE, Role.WEIGHT))
+
+    @property
+    def tables(self) -> tuple[Row, ...]:
+        """What backward needs too but all layers share, so that it counts once for a model."""
+        return tuple(row for row in self.entries if row.role is Role.TABLE)
+
+    @property
+    def weights(self) -> tuple[Row, ...]:
+        """The parameters of the layer."""
+        return tuple(row for row in self.entries if row.role is Role.WEIGHT)
+
+    def total(self) -> Formula:
+        """Bytes that one layer keeps for backward."""
+        return total(row.bytes for row in self.rows)
+
+    def by_scope(self) -> tuple[tuple[str, Formula], ...]:
+        """The total split by outermost scope, in order of first use."""
+        groups: dict[str, list[Formula]] = {}
+        for row in self.rows:
+            groups.setdefault(row.scope, []).append(row.bytes)
+        return tuple((scope, total(sizes)) for scope, sizes in groups.items())
+
+    def without(self, *roles: Role) -> Ledger:
+        """The ledger less the entries of these roles."""
+        return Ledger(tuple(row for row in self.entries if row.role not in roles))
+
+
+def collect(
+    graph: Graph,
+    *,
+    region: Region = lambda op: None,
+    trainable: Callable[[Tensor], bool] = lambda tensor: True,
+) -> tuple[Kept, ...]:
+    """What must be kept for backward, one item a storage, in the order of first need.
+
+    Outside recomputed regions: each tensor that the gradient of a live target needs. Of a
+    region: what enters it from outside. Weights are kept anyway and are left out.
+    """
+    live = live_tensors(graph, trainable)
+    home = {op.path: region(op) for op in graph.ops}
+    accounts: dict[Tensor, str] = {}
+    reasons: dict[Tensor, dict[tuple[str, str], None]] = {}
+
+    def keep(tensor: Tensor, account: str, reason: tuple[str, str]) -> None:
+        if tensor.role is not Role.WEIGHT:
+            accounts.setdefault(tensor.storage, account)
+            reasons.setdefault(tensor.storage, {})[reason] = None
+
+    for op in graph.ops:
+        inside = home[op.path]
+        if inside is None:
+            for target, need in op.gradients.items():
+                for tensor in need.tensors if target in live else ():
+                    keep(tensor, op.path, (op.path, need.tex))
+        elif any(output in live for output in op.outputs):
+            for tensor in op.inputs:
+                if home.get(tensor.path) != inside:
+                    keep(tensor, inside, (inside, REBUILT))
+    return tuple(Kept(tensor, accounts[tensor], tuple(reasons[tensor])) for tensor in accounts)
+
+
+def price(
+    kept: Iterable[Kept],
+    weights: Iterable[Tensor],
+    values: Mapping[sympy.Symbol, sympy.Expr],
+    definitions: tuple[Definition, ...],
+) -> Ledger:
+    """Put bytes on what is kept: `values` are substituted, `definitions` also go on record."""
+    substitution = {**values, **dict(definitions)}
+
+    def put(expr: sympy.Expr) -> sympy.Expr:
+        return expr.subs(substitution, simultaneous=True) if substitution else expr
+
+    def row(item: Kept) -> Row:
+        tensor = item.tensor
+        return Row(
+            path=item.account,
+            tensor=tensor.label,
+            shape=tuple(put(axis) for axis in tensor.shape),
+            dtype=tensor.dtype,
+            role=tensor.role,
+            bytes=Formula(put(tensor.bytes), "bytes", definitions),
+            needed_by=tuple(dict.fromkeys(path for path, _ in item.reasons)),
+            why=tuple(dict.fromkeys(tex for _, tex in item.reasons)),
+        )
+
+    own = (Kept(tensor, tensor.path, ()) for tensor in weights)
+    return Ledger(tuple(row(item) for item in (*kept, *own)))
+
+
+def total(sizes: Iterable[Formula], unit: str = "bytes") -> Formula:
+    """The sum of formulas of one unit; like ones are counted first, so that it stays linear."""
+    counted = Counter((size.expr, size.definitions) for size in sizes)
+    definitions = dict.fromkeys(item for (_, given) in counted for item in given)
+    terms = (number * expr for (expr, _), number in counted.items())
+    return Formula(sympy.Add(*terms), unit, tuple(definitions))

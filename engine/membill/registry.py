@@ -1,0 +1,206 @@
+"""Where specs are registered and found: installed spec packages, and files a user names."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from membill import location, recompute
+from membill.errors import InputError, Problem, SpecError, unknown
+from membill.shapes import Shape, read_shape
+
+if TYPE_CHECKING:
+    from membill.layers import Layer
+    from membill.ops import OpSpec
+
+GROUP = "membill.specs"
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+@dataclass(frozen=True)
+class Registry:
+    """What specs have declared so far."""
+
+    layers: dict[str, Layer] = field(default_factory=dict)
+    ops: dict[str, OpSpec] = field(default_factory=dict)
+    policies: dict[str, recompute.Policy] = field(default_factory=dict)
+    shapes: dict[str, Traversable] = field(default_factory=dict)
+
+
+_installed = Registry(policies={"none": recompute.NONE, "full": recompute.FULL})
+_target: ContextVar[Registry] = ContextVar("registry", default=_installed)
+_choices: dict[str, dict[str, Callable[..., object]]] = {}
+
+
+def known() -> Registry:
+    """Everything that the installed spec packages declare."""
+    load()
+    return _installed
+
+
+@cache
+def load() -> None:
+    """Import every package that advertises itself under the entry point `membill.specs`."""
+    found = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+    if not found:
+        raise InputError(f"no specs are installed: no package has the entry point {GROUP!r}")
+    for point in found:
+        point.load()
+
+
+def add_layer(layer: Layer) -> None:
+    """Register a layer; InputError if another file has taken its name."""
+    _add(_target.get().layers, layer.name, layer, layer.function, "layer")
+
+
+def add_op(spec: OpSpec) -> None:
+    """Register an op; InputError if another file has taken its name."""
+    _add(_target.get().ops, spec.kind, spec, spec.function, "op")
+
+
+def _add(
+    into: dict[str, object] | dict[str, Layer] | dict[str, OpSpec],
+    name: str,
+    item: object,
+    function: Callable[..., object],
+    what: str,
+) -> None:
+    present = into.get(name)
+    if present is not None:
+        other = location.code_of(present.function)  # type: ignore[attr-defined]
+        if other.co_filename != location.code_of(function).co_filename:
+            raise InputError(
+                f"{location.defined(function)}: {what} {name!r} is already defined at "
+                f"{other.co_filename}:{other.co_firstlineno}"
+            )
+    into[name] = item  # type: ignore[assignment]
+
+
+def add_policy(policy: recompute.Policy) -> None:
+    """Register a named recomputation policy."""
+    _target.get().policies[policy.name] = policy
+
+
+def add_shapes(folder: Traversable) -> None:
+    """Register the model shapes of a folder, one TOML file each, read when asked for."""
+    files = sorted(folder.iterdir(), key=lambda file: file.name)
+    _installed.shapes.update(
+        {file.name.removesuffix(".toml"): file for file in files if file.name.endswith(".toml")}
+    )
+
+
+def choice(group: str, name: str) -> Callable[[Function], Function]:
+    """Register a function as the alternative `name` among those of `group`.
+
+    A layer whose keyword argument defaults to one of the group can be asked for any other by
+    name: `membill.layer("gpt", attention="flash")`.
+    """
+
+    def register(function: Function) -> Function:
+        present = _choices.setdefault(group, {}).get(name)
+        if present is not None and location.defined(present) != location.defined(function):
+            raise InputError(f"{group} {name!r} is already defined at {location.defined(present)}")
+        _choices[group][name] = function
+        return function
+
+    return register
+
+
+def alternatives(function: object) -> Mapping[str, Callable[..., object]]:
+    """The group of alternatives that a function was registered in, by name; empty if in none."""
+    for group in _choices.values():
+        if any(member is function for member in group.values()):
+            return group
+    return {}
+
+
+def policy(given: object) -> recompute.Policy:
+    """The policy for a name, or for a collection of scope paths."""
+    if isinstance(given, recompute.Policy):
+        return given
+    if isinstance(given, str):
+        policies = known().policies
+        if given not in policies:
+            raise unknown("recompute policy", given, policies)
+        return policies[given]
+    if isinstance(given, (list, tuple, set, frozenset)):
+        return recompute.of_scopes(given)
+    raise InputError(f"recompute = {given!r}: give a policy's name or a collection of scope paths")
+
+
+def shape(name: str) -> Shape:
+    """The dimensions of a known model: `membill.shape("llama-3-8b")["d"]`.
+
+    Raises InputError, with the known names, for any other.
+    """
+    files = known().shapes
+    if name not in files:
+        raise unknown("model", name, files)
+    return read_shape(name, files[name].read_text(encoding="utf-8"))
+
+
+def layer(name: str, **options: str | bool) -> Layer:
+    """A layer by its registered name or by the path of a spec file, with its options.
+
+    `layer("gpt", attention="flash")`, `layer("path/to/mine.py")`, or, of a file that holds
+    several, `layer("path/to/mine.py:name")`. Raises InputError for an unknown name or option.
+    """
+    if ".py" in name or "/" in name:
+        path, _, wanted = name.partition(".py")
+        found = layers_in(Path(path + ".py"))
+        pick = wanted.removeprefix(":")
+        if not pick and len(found) > 1:
+            raise InputError(f"{name} holds several layers; name one: {name}:{next(iter(found))}")
+        pick = pick or next(iter(found))
+    else:
+        found, pick = known().layers, name
+    if pick not in found:
+        raise unknown("layer", name, found)
+    return found[pick].variant(**options)
+
+
+def layers_in(path: Path) -> Mapping[str, Layer]:
+    """The layers that a spec file of the user's defines, by name.
+
+    Raises InputError if the file is missing or has none, SpecError if it cannot be run.
+    """
+    load()
+    if not path.is_file():
+        raise InputError(f"no spec file at {path}")
+    module_spec = importlib.util.spec_from_file_location(f"_membill_{path.stem}", path)
+    if module_spec is None or module_spec.loader is None:
+        raise InputError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules[module_spec.name] = module
+    with _collecting() as found:
+        try:
+            module_spec.loader.exec_module(module)
+        except SyntaxError as error:
+            fault = Problem(f"{path}:{error.lineno}", "", f"SyntaxError: {error.msg}")
+            raise SpecError(str(path), [fault]) from error
+        except Exception as error:
+            fault = Problem(location.within(error, path), "", location.explain(error))
+            raise SpecError(str(path), [fault]) from error
+    if not found.layers:
+        raise InputError(f"{path} defines no layer: decorate a function with @layer")
+    return found.layers
+
+
+@contextmanager
+def _collecting() -> Iterator[Registry]:
+    found = Registry()
+    token = _target.set(found)
+    try:
+        yield found
+    finally:
+        _target.reset(token)

@@ -1,0 +1,130 @@
+"""A tensor as far as memory is concerned: shape, dtype, role, and whose storage it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import Enum
+
+import sympy
+
+from membill import symbols
+from membill.dtypes import COMPUTE, DType
+from membill.errors import InputError
+
+current_path: ContextVar[str] = ContextVar("current_path", default="")
+
+
+class Role(Enum):
+    """What a tensor is for. Decides in which account its bytes go, never how many they are."""
+
+    ACTIVATION = "activation"
+    MASK = "mask"
+    STATISTIC = "statistic"
+    TABLE = "table"
+    WEIGHT = "weight"
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A symbolic tensor; two are the same only if they are the same object.
+
+    shape: the axes, positive integers or expressions over `membill.symbols`.
+    name: what it is to the op that makes it ("output", "mask", "mean").
+    leading_axes: how many axes come before the features (2 for batch and tokens).
+    base: the tensor whose storage this one is a view of, or None if it owns its storage.
+    path: the op that makes it ("attention.core.softmax"), empty for an input of the layer.
+    """
+
+    shape: tuple[sympy.Expr, ...]
+    dtype: DType = COMPUTE
+    role: Role = Role.ACTIVATION
+    name: str = "output"
+    leading_axes: int = 2
+    base: Tensor | None = None
+    path: str = field(default_factory=current_path.get)
+
+    @property
+    def label(self) -> str:
+        """Its unique name in the layer: the op's path, and the name unless it is the output."""
+        return ".".join(filter(None, (self.path, "" if self.name == "output" else self.name)))
+
+    @property
+    def leading(self) -> tuple[sympy.Expr, ...]:
+        """The axes that index tokens: (b, T) of (b, T, h, d_k)."""
+        return self.shape[: self.leading_axes]
+
+    @property
+    def features(self) -> tuple[sympy.Expr, ...]:
+        """The axes that index one token's entries: (h, d_k) of (b, T, h, d_k)."""
+        return self.shape[self.leading_axes :]
+
+    @property
+    def storage(self) -> Tensor:
+        """The tensor that owns the memory: itself, unless this is a view."""
+        return self if self.base is None else self.base.storage
+
+    @property
+    def entries(self) -> sympy.Expr:
+        """How many numbers it holds."""
+        return sympy.Mul(*self.shape)
+
+    @property
+    def bytes(self) -> sympy.Expr:
+        """Entries times the width of the dtype."""
+        return sympy.Mul(*self.shape, self.dtype.bytes)
+
+    def like(
+        self,
+        name: str = "output",
+        *,
+        shape: Iterable[object] | None = None,
+        dtype: DType | None = None,
+        role: Role | None = None,
+    ) -> Tensor:
+        """A new tensor with a storage of its own, equal to this one in all that is not given."""
+        return Tensor(
+            self.shape if shape is None else dims(shape),
+            self.dtype if dtype is None else dtype,
+            self.role if role is None else role,
+            name,
+            self.leading_axes,
+        )
+
+    def view(self, *shape: object, name: str = "output") -> Tensor:
+        """The same storage under another shape (by default the same): costs no memory."""
+        new = dims(shape) if shape else self.shape
+        return Tensor(new, self.dtype, self.role, name, self.leading_axes, base=self)
+
+
+def dims(shape: Iterable[object]) -> tuple[sympy.Expr, ...]:
+    """Check axes: positive ints or exact expressions over Membill's symbols, else InputError."""
+    return tuple(_dim(axis) for axis in shape)
+
+
+def _dim(axis: object) -> sympy.Expr:
+    if isinstance(axis, bool) or not isinstance(axis, (int, sympy.Expr)):
+        raise InputError(
+            f"axis {axis!r} is a {type(axis).__name__}; an axis is a positive integer or an "
+            "expression over membill.symbols"
+        )
+    exact = sympy.Integer(axis) if isinstance(axis, int) else axis
+    check_exact(exact, "axis")
+    if exact.is_Number and not (exact.is_Integer and exact > 0):
+        raise InputError(f"axis {axis} is not a positive integer")
+    return exact
+
+
+def check_exact(expr: sympy.Expr, what: str) -> None:
+    """Refuse floats and foreign symbols: 34.0*T is not 34*T, and Symbol('T') is not T."""
+    if expr.has(sympy.Float):
+        raise InputError(f"{what} {expr} holds a float; write it with integers")
+    for symbol in expr.free_symbols:
+        symbols.info(symbol)
+
+
+def product(axes: Iterable[sympy.Expr]) -> sympy.Expr:
+    """The product of axes, 1 for none."""
+    return sympy.sympify(math.prod(axes))

@@ -1,0 +1,19 @@
+"""The knowledge: ops, blocks, layers, policies and model shapes, one short file each.
+
+Importing this package registers all of it; a file put into `layers/` is found by being there.
+"""
+
+from importlib import import_module
+from importlib.resources import files
+from pkgutil import iter_modules
+
+from membill.spec import add_shapes
+
+from membill_specs import layers, policies
+
+for module in iter_modules(layers.__path__):
+    import_module(f"{layers.__name__}.{module.name}")
+
+add_shapes(files("membill_specs.models"))
+
+__all__ = ["layers", "policies"]

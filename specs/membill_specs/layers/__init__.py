@@ -1,0 +1,1 @@
+"""Layers: every file here registers the layers that it defines."""

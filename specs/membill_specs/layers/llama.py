@@ -1,0 +1,43 @@
+"""The layer of Llama 2 and Llama 3."""
+
+from collections.abc import Callable
+
+from membill.spec import Tensor, constant, layer, scope
+from membill.symbols import T, d, d_ff, d_k, h, n_kv
+
+from membill_specs.blocks import eager_swiglu, flash, fused_rms_norm, identity, swiglu_mlp
+from membill_specs.ops import add, linear, rotary
+from membill_specs.ops import dropout as dropout_op
+
+
+@layer(
+    "llama",
+    title="Llama layer",
+    source="Touvron et al. 2023; Grattafiori et al. 2024",
+    where={d_k: d / h},
+)
+def llama(
+    x: Tensor,
+    *,
+    attention: Callable[..., Tensor] = flash,
+    norm: Callable[..., Tensor] = fused_rms_norm,
+    swiglu: Callable[..., Tensor] = eager_swiglu,
+    dropout: bool = False,
+) -> Tensor:
+    """Pre-norm layer: RMSNorm, grouped-query attention with rotary positions, RMSNorm, SwiGLU.
+
+    No bias. Dropout, which Llama was trained without, acts on the attention probabilities.
+    """
+    cos, sin = constant("cos", T, d_k), constant("sin", T, d_k)
+    with scope("norms"):
+        y = norm(x, name="attention")
+    with scope("attention"):
+        q = rotary(linear(y, h, d_k, name="q"), cos, sin, name="rotary_q")
+        k = rotary(linear(y, n_kv, d_k, name="k"), cos, sin, name="rotary_k")
+        v = linear(y, n_kv, d_k, name="v")
+        y = linear(attention(q, k, v, dropout_op if dropout else identity), d, name="out")
+        x = add(x, y, name="residual")
+    with scope("norms"):
+        y = norm(x, name="mlp")
+    with scope("mlp"):
+        return add(x, swiglu_mlp(y, d_ff, swiglu=swiglu), name="residual")

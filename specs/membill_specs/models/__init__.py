@@ -1,0 +1,1 @@
+"""Dimensions of real models, one TOML file each."""

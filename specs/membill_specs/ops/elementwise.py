@@ -1,0 +1,48 @@
+"""Entry-by-entry arithmetic."""
+
+from membill.spec import Declared, DType, Tensor, needs, op, weight
+
+
+@op(source="PyTorch derivatives.yaml: add")
+def add(x: Tensor, y: Tensor) -> Declared:
+    """z = x + y. Its gradient mentions no tensor."""
+    return x.like(), {x: needs(tex=r"\bar x = \bar z"), y: needs(tex=r"\bar y = \bar z")}
+
+
+@op(source="PyTorch derivatives.yaml: mul")
+def multiply(x: Tensor, y: Tensor) -> Declared:
+    """z = x ⊙ y, in the shape and dtype of x; y may be one number per token."""
+    return x.like(), {
+        x: needs(y, tex=r"\bar x = \bar z \odot y"),
+        y: needs(x, tex=r"\bar y = \bar z \odot x"),
+    }
+
+
+@op(source="PyTorch derivatives.yaml: mul")
+def scale(x: Tensor) -> Declared:
+    """y = g ⊙ x with a gain per feature."""
+    gain = weight("weight", *x.features)
+    return x.like(), {
+        x: needs(gain, tex=r"\bar x = g \odot \bar y"),
+        gain: needs(x, tex=r"\bar g = \sum \bar y \odot x"),
+    }
+
+
+@op(source="PyTorch derivatives.yaml: pow")
+def square(x: Tensor) -> Declared:
+    """y = x²."""
+    return x.like(), {x: needs(x, tex=r"\bar x = 2 x \odot \bar y")}
+
+
+@op(source="PyTorch derivatives.yaml: rsqrt")
+def rsqrt(x: Tensor) -> Declared:
+    """y = 1/√x."""
+    y = x.like()
+    return y, {x: needs(y, tex=r"\bar x = -\tfrac{1}{2}\, y^3 \odot \bar y")}
+
+
+@op(source="PyTorch derivatives.yaml: _to_copy")
+def cast(x: Tensor, dtype: DType) -> Declared:
+    """x in another dtype: a new storage. To the dtype that it has already, x itself."""
+    y = x.view() if x.dtype == dtype else x.like(dtype=dtype)
+    return y, {x: needs(tex=r"\bar x = \bar y")}
