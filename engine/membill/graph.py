@@ -46,7 +46,7 @@ class Op:
     kind: str
     path: str
     inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
+    output: Tensor
     gradients: Mapping[Tensor, Needs]
 
 
@@ -55,7 +55,7 @@ class Graph:
     """The ops of one traced function in the order they ran, with its weights."""
 
     inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
+    output: Tensor
     ops: tuple[Op, ...]
     weights: tuple[Tensor, ...]
 
@@ -138,32 +138,28 @@ def record(
     try:
         declared = function(*args, **kwargs)
         where = location.defined(function)
-        result, gradients = _checked(path, declared, given)
+        output, gradients = _checked(path, declared, given)
     except InputError as error:
         trace.problems.append(Problem(where or location.called(trace.spec), path, str(error)))
         return given[0] if given else Tensor((), path="")
     finally:
         current_path.reset(token)
-    outputs = result if isinstance(result, tuple) else (result,)
-    trace.ops.append(Op(kind, path, given, outputs, MappingProxyType(gradients)))
-    return result
+    trace.ops.append(Op(kind, path, given, output, MappingProxyType(gradients)))
+    return output
 
 
-def _checked(
-    path: str, declared: object, given: tuple[Tensor, ...]
-) -> tuple[Tensor | tuple[Tensor, ...], dict[Tensor, Needs]]:
-    """What an op's function returned, if it is (output or outputs, {tensor: needs(...)})."""
+def _checked(path: str, declared: object, given: tuple[Tensor, ...]) -> Declared:
+    """What an op's function returned, if it is (output, {tensor: needs(...)})."""
     if not (isinstance(declared, tuple) and len(declared) == 2):
         raise InputError("an op returns (output, {input: needs(...)})")
-    result, gradients = declared
-    outputs = result if isinstance(result, tuple) else (result,)
-    if not outputs or not all(isinstance(output, Tensor) for output in outputs):
-        raise InputError(f"an op's output is a tensor or a tuple of them, not {result!r}")
+    output, gradients = declared
+    if not isinstance(output, Tensor):
+        raise InputError(f"an op's output is a tensor, not {output!r}")
     if not isinstance(gradients, dict):
         raise InputError(f"an op's gradients are a dict of tensor to needs(...), not {gradients!r}")
     for target, need in gradients.items():
         _check_gradient(path, target, need, given)
-    return result, gradients
+    return output, gradients
 
 
 def _check_gradient(path: str, target: object, need: object, given: tuple[Tensor, ...]) -> None:
@@ -199,30 +195,28 @@ def trace(
     )
     trace = _Trace(function, compute)
     token = _current.set(trace)
-    result: object = None
+    output: object = None
     try:
-        result = function(*inputs, **options)
-        outputs = result if isinstance(result, tuple) else (result,)
-        if not all(isinstance(output, Tensor) for output in outputs):
-            raise InputError(f"a layer returns its output tensor, not {result!r}")
+        output = function(*inputs, **options)
+        if not isinstance(output, Tensor):
+            raise InputError(f"a layer returns its output tensor, not {output!r}")
     except Exception as error:
-        trace.problems.append(
-            Problem(location.raised(error, function), "", location.explain(error))
-        )
+        fault = Problem(location.raised(error, function), "", location.explain(error))
+        trace.problems.append(fault)
     finally:
         _current.reset(token)
-    if trace.problems:
+    if trace.problems or not isinstance(output, Tensor):
         raise SpecError(spec, trace.problems)
-    return Graph(inputs, outputs, tuple(trace.ops), tuple(trace.weights))
+    return Graph(inputs, output, tuple(trace.ops), tuple(trace.weights))
 
 
 def live_tensors(graph: Graph, trainable: Callable[[Tensor], bool]) -> frozenset[Tensor]:
     """The tensors that a gradient reaches, given which inputs and weights take one.
 
-    An op's outputs take a gradient if anything does for which the op declares one.
+    An op's output takes one if anything does for which the op declares one.
     """
     live = {source for source in (*graph.inputs, *graph.weights) if trainable(source)}
     for op in graph.ops:
         if any(target in live for target in op.gradients):
-            live.update(op.outputs)
+            live.add(op.output)
     return frozenset(live)

@@ -120,7 +120,7 @@ def collect(
             for target, need in op.gradients.items():
                 for tensor in need.tensors if target in live else ():
                     keep(tensor, op.path, (op.path, need.tex))
-        elif any(output in live for output in op.outputs):
+        elif op.output in live:
             for tensor in op.inputs:
                 if home.get(tensor.path) != inside:
                     keep(tensor, inside, (inside, REBUILT))
