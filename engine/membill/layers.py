@@ -11,14 +11,14 @@ from typing import Any
 
 import sympy
 
-from membill import registry, symbols
+from membill import registry
 from membill.dtypes import COMPUTE, FLOAT32
 from membill.errors import InputError, unknown
 from membill.formula import Definition, Formula
 from membill.graph import Graph, trace
 from membill.ledger import Ledger, Region, Row, collect, price, total
 from membill.recompute import region_of
-from membill.symbols import T, b, beta, d
+from membill.symbols import beta
 from membill.tensor import Role, check_exact
 
 OptionValue = str | bool
@@ -200,66 +200,3 @@ def _width(dtype_bytes: object) -> sympy.Expr:
             "or a symbol"
         )
     return sympy.Integer(dtype_bytes)
-
-
-def layer(
-    name: str,
-    *,
-    title: str = "",
-    source: str = "",
-    where: Mapping[sympy.Symbol, sympy.Expr] | None = None,
-    inputs: Mapping[str, tuple[object, ...]] | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function over symbolic tensors as the layer `name`.
-
-    title, source: for people. where: what the layer puts in for symbols, {d_k: d / h}.
-    inputs: shapes of the function's positional arguments, {"x": (b, T, d)} unless told.
-    Keyword-only arguments are the layer's options: a bool, or a function registered by `choice`.
-    """
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        options = tuple(_options(name, function))
-        registry.add_layer(
-            Layer(
-                name,
-                title or name,
-                source,
-                function,
-                tuple(_checked_definitions(name, where or {})),
-                inputs or {"x": (b, T, d)},
-                options,
-                {option.name: option.default for option in options},
-            )
-        )
-        return function
-
-    return register
-
-
-def _checked_definitions(name: str, where: Mapping[sympy.Symbol, sympy.Expr]) -> list[Definition]:
-    for symbol, definition in where.items():
-        symbols.info(symbol)
-        check_exact(sympy.sympify(definition), f"layer {name}: {symbol} =")
-    return [(symbol, sympy.sympify(definition)) for symbol, definition in where.items()]
-
-
-def _options(name: str, function: Callable[..., Any]) -> list[Option]:
-    keywords = [
-        parameter
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    ]
-    return [_option(name, parameter.name, parameter.default) for parameter in keywords]
-
-
-def _option(layer_name: str, name: str, default: object) -> Option:
-    if isinstance(default, bool):
-        return Option(name, default, (True, False))
-    group = registry.alternatives(default)
-    for alternative, function in group.items():
-        if function is default:
-            return Option(name, alternative, tuple(group))
-    raise InputError(
-        f"layer {layer_name!r}: the default of {name} is {default!r}; an option is a bool or a "
-        "function registered with @choice"
-    )

@@ -1,8 +1,8 @@
 """What a spec is written with: `from membill.spec import layer, needs, op, scope, weight`."""
 
+from membill.declare import layer
 from membill.dtypes import BOOL, COMPUTE, FLOAT32, INT64, DType
 from membill.graph import Declared, constant, needs, scope, weight
-from membill.layers import layer
 from membill.ops import op
 from membill.recompute import Policy
 from membill.registry import add_policy, add_shapes, choice
