@@ -13,7 +13,7 @@ from membill.errors import InputError
 from membill.formula import Definition
 from membill.layers import Layer, Option
 from membill.symbols import T, b, d
-from membill.tensor import Tensor, check_exact
+from membill.tensor import Tensor, exact
 
 Function = TypeVar("Function", bound=Callable[..., Tensor])
 
@@ -53,10 +53,18 @@ def layer(
 
 
 def _checked_definitions(name: str, where: Mapping[sympy.Symbol, sympy.Expr]) -> list[Definition]:
-    for symbol, definition in where.items():
+    """The definitions, each with the earlier ones put into it."""
+    found: dict[sympy.Symbol, sympy.Expr] = {}
+    for symbol, value in where.items():
         symbols.info(symbol)
-        check_exact(sympy.sympify(definition), f"layer {name}: {symbol} =")
-    return [(symbol, sympy.sympify(definition)) for symbol, definition in where.items()]
+        found[symbol] = exact(value, f"layer {name!r}: {symbol} =").xreplace(found)
+    for symbol, definition in found.items():
+        for other in definition.free_symbols & found.keys():
+            raise InputError(
+                f"layer {name!r}: {symbol} = {definition} mentions {other}, which `where` defines "
+                "as well; put that first"
+            )
+    return list(found.items())
 
 
 def _options(name: str, function: Callable[..., Tensor]) -> list[Option]:
@@ -70,12 +78,13 @@ def _options(name: str, function: Callable[..., Tensor]) -> list[Option]:
 
 def _option(layer_name: str, name: str, default: object) -> Option:
     if isinstance(default, bool):
-        return Option(name, default, (True, False))
+        return Option(name, default, {True: True, False: False})
     group = registry.alternatives(default)
     for alternative, function in group.items():
         if function is default:
-            return Option(name, alternative, tuple(group))
+            return Option(name, alternative, group)
+    given = "missing" if default is inspect.Parameter.empty else repr(default)
     raise InputError(
-        f"layer {layer_name!r}: the default of {name} is {default!r}; an option is a bool or a "
+        f"layer {layer_name!r}: the default of {name} is {given}; an option is a bool or a "
         "function registered with @choice"
     )

@@ -39,10 +39,14 @@ class SpecError(MembillError):
         super().__init__("\n  ".join([head, *map(str, self.problems)]))
 
 
-def unknown(kind: str, value: object, allowed: Iterable[str]) -> InputError:
-    """An InputError for a name that does not exist, with the nearest one that does."""
+def unknown(kind: str, value: object, allowed: Iterable[str], place: str = "") -> InputError:
+    """An InputError for a name that does not exist, with the nearest one that does.
+
+    place: goes behind the name, as in "unknown option 'atention' of layer 'gpt'".
+    """
     names = sorted(allowed)
     near = get_close_matches(str(value), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     choices = ", ".join(names) or "none"
-    return InputError(f"unknown {kind} {value!r}.{hint} Known: {choices}")
+    what = " ".join(filter(None, (kind, repr(value), place)))
+    return InputError(f"unknown {what}.{hint} Known: {choices}")

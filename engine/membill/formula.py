@@ -13,7 +13,7 @@ import sympy
 
 from membill import printer, symbols
 from membill.errors import InputError, unknown
-from membill.tensor import check_exact
+from membill.tensor import exact
 
 Definition = tuple[sympy.Symbol, sympy.Expr]
 
@@ -33,8 +33,7 @@ class Formula:
     definitions: tuple[Definition, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "expr", sympy.expand(sympy.sympify(self.expr)))
-        check_exact(self.expr, "formula")
+        object.__setattr__(self, "expr", sympy.expand(exact(self.expr, "formula")))
 
     def __str__(self) -> str:
         return printer.text(self.expr)
@@ -57,21 +56,32 @@ class Formula:
         return tuple(sorted(str(symbol) for symbol in self.expr.free_symbols))
 
     def __add__(self, other: Formula) -> Formula:
+        if not isinstance(other, Formula):
+            return NotImplemented
         if self.unit != other.unit:
             raise InputError(f"cannot add {other.unit} to {self.unit}")
         return Formula(self.expr + other.expr, self.unit, self._joined(other))
 
     def __mul__(self, factor: int | sympy.Expr) -> Formula:
-        return replace(self, expr=self.expr * factor)
+        return replace(self, expr=self.expr * exact(factor, "factor"))
 
     __rmul__ = __mul__
 
     def subs(self, values: Mapping[sympy.Symbol, int | sympy.Expr]) -> Formula:
-        """The formula with symbols replaced by ints or expressions, exactly and all at once."""
-        for symbol, value in values.items():
-            symbols.info(symbol)
-            check_exact(sympy.sympify(value), f"value of {symbol}")
-        return replace(self, expr=self.expr.subs(dict(values), simultaneous=True))
+        """The formula with symbols replaced by ints or expressions, exactly and all at once.
+
+        Raises InputError for a value that is not exact or not positive, and for one that
+        differs from what the formula has put in for its symbol.
+        """
+        new = {_own(symbol): _positive(symbol, value) for symbol, value in values.items()}
+        definitions = tuple((own, given.xreplace(new)) for own, given in self.definitions)
+        for symbol, given in definitions:
+            if given.is_integer is False or new.get(symbol, given) != given:
+                raise InputError(
+                    f"this formula has put in {symbol} = {printer.text(given)}, "
+                    + ("not a whole number" if symbol not in new else f"not {new[symbol]}")
+                )
+        return Formula(self.expr.xreplace(new), self.unit, definitions)
 
     def __call__(self, **values: Any) -> Any:
         """Evaluate exactly: ints give an int, NumPy integer arrays broadcast to an array.
@@ -81,15 +91,15 @@ class Formula:
         shape can be passed. Raises InputError for a missing value, an unknown symbol, or
         anything but a positive integer; and if a quotient in the formula does not come out whole.
         """
-        exact = {name: _count(name, value) for name, value in values.items()}
-        missing = [name for name in self.symbols if name not in exact]
+        counts = {name: _count(name, value) for name, value in values.items()}
+        missing = [name for name in self.symbols if name not in counts]
         if missing:
             raise InputError(
                 f"no value for {', '.join(missing)} in {self}: give it as {missing[0]}=..."
             )
         for symbol, definition in self.definitions:
-            _check_definition(symbol, definition, exact)
-        result = _evaluate(self._code, exact, str(self))
+            _check_definition(symbol, definition, counts)
+        result = _evaluate(self._code, counts, str(self))
         return _narrowed(result) if _is_array(result) else result
 
     @cached_property
@@ -110,7 +120,7 @@ class Compiled:
 
 @lru_cache(maxsize=1024)
 def _compile(expr: sympy.Expr) -> Compiled:
-    above, below = sympy.fraction(sympy.together(expr))
+    above, below = printer.fraction(expr)
     source = (printer.python(above), printer.python(below))
     return Compiled(*(compile(part, "<formula>", "eval") for part in source))
 
@@ -142,6 +152,20 @@ def _check_definition(
         )
 
 
+def _own(symbol: object) -> sympy.Symbol:
+    if not isinstance(symbol, sympy.Symbol):
+        raise InputError(f"{symbol!r} is not a symbol: import it from membill.symbols")
+    symbols.info(symbol)
+    return symbol
+
+
+def _positive(symbol: sympy.Symbol, value: object) -> sympy.Expr:
+    expr = exact(value, f"value of {symbol}")
+    if expr.is_positive is False:
+        raise InputError(f"{symbol} = {expr} is not allowed: {symbol} is an integer > 0")
+    return expr
+
+
 def _count(name: str, value: Any) -> Any:
     """`value` as an exact positive int or an object array of them; InputError otherwise."""
     if not symbols.is_defined(name):
@@ -168,17 +192,18 @@ def _count_array(name: str, value: Any) -> Any:
         raise InputError(
             f"{name} is an array of {value.dtype}; {name} counts, so it holds integers"
         )
-    exact = value.astype(object)
-    for item in exact.flat:
+    counts = value.astype(object)
+    for item in counts.flat:
         _count(name, item)
-    return exact
+    return counts
 
 
 def _narrowed(array: Any) -> Any:
     import numpy
 
-    limit = numpy.iinfo(numpy.int64).max
-    return array.astype(numpy.int64) if all(item <= limit for item in array.flat) else array
+    int64 = numpy.iinfo(numpy.int64)
+    fits = all(int64.min <= item <= int64.max for item in array.flat)
+    return array.astype(numpy.int64) if fits else array
 
 
 def _any(condition: Any) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from membill import location
-from membill.dtypes import COMPUTE, DType
+from membill.dtypes import COMPUTE, INT64, DType
 from membill.errors import InputError, Problem, SpecError
 from membill.tensor import Role, Tensor, current_path, dims
 
@@ -31,7 +31,7 @@ def needs(*tensors: Tensor, tex: str) -> Needs:
     r"""State what a gradient needs: `needs(y, tex=r"\bar x = y \odot \bar y")`."""
     for tensor in tensors:
         if not isinstance(tensor, Tensor):
-            raise InputError(f"needs(...) takes tensors, not {tensor!r}")
+            raise InputError(f"needs(...) takes tensors, not {_said(tensor)}")
     return Needs(tensors, tex)
 
 
@@ -76,13 +76,18 @@ class _Trace:
     weights: list[Tensor] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
     seen: Counter[str] = field(default_factory=Counter)
+    tables: dict[str, Tensor] = field(default_factory=dict)
 
     def path(self, name: str) -> str:
         """A path for an op called `name` in the current scope; a repeat gets a number."""
-        path = ".".join((*self.scopes, name))
-        self.seen[path] += 1
-        return path if self.seen[path] == 1 else f"{path}_{self.seen[path]}"
+        base = path = ".".join((*self.scopes, name))
+        while path in self.taken:
+            self.seen[base] += 1
+            path = f"{base}_{self.seen[base] + 1}"
+        self.taken.add(path)
+        return path
 
 
 _current: ContextVar[_Trace | None] = ContextVar("trace", default=None)
@@ -117,9 +122,22 @@ def weight(name: str, *shape: object, dtype: DType | None = None) -> Tensor:
 
 
 def constant(name: str, *shape: object, dtype: DType | None = None) -> Tensor:
-    """A table that all layers share, such as position encodings; it takes no gradient."""
+    """A table that all layers share, such as position encodings; it takes no gradient.
+
+    Asked for again under its name, it is the same table; InputError if it is another.
+    """
     trace = _trace("constant(...)")
-    return Tensor(dims(shape), dtype or trace.compute, Role.TABLE, name, 0, path="")
+    new = Tensor(dims(shape), dtype or trace.compute, Role.TABLE, name, 0, path="")
+    table = trace.tables.setdefault(name, new)
+    if (table.shape, table.dtype) != (new.shape, new.dtype):
+        raise InputError(f"constant {name!r} is {table.shape} {table.dtype} already")
+    return table
+
+
+def index(name: str, *shape: object) -> Tensor:
+    """Whole numbers that come with the batch, such as token ids; they take no gradient."""
+    _trace("index(...)")
+    return Tensor(dims(shape), INT64, Role.INDEX, name, len(shape), path="")
 
 
 def record(
@@ -132,15 +150,18 @@ def record(
     """
     trace = _trace(kind)
     given = tuple(arg for arg in (*args, *kwargs.values()) if isinstance(arg, Tensor))
-    path = trace.path(str(kwargs.pop("name", kind)))
+    name = str(kwargs.pop("name", kind))
+    path = trace.path(name)
     token = current_path.set(path)
-    where = ""
+    declared: object = None
     try:
+        if not name.isidentifier():
+            raise InputError(f"name {name!r}: an op's name is an identifier")
         declared = function(*args, **kwargs)
-        where = location.defined(function)
         output, gradients = _checked(path, declared, given)
     except InputError as error:
-        trace.problems.append(Problem(where or location.called(trace.spec), path, str(error)))
+        where = location.called(trace.spec) if declared is None else location.defined(function)
+        trace.problems.append(Problem(where, path, str(error)))
         return given[0] if given else Tensor((), path="")
     finally:
         current_path.reset(token)
@@ -151,12 +172,12 @@ def record(
 def _checked(path: str, declared: object, given: tuple[Tensor, ...]) -> Declared:
     """What an op's function returned, if it is (output, {tensor: needs(...)})."""
     if not (isinstance(declared, tuple) and len(declared) == 2):
-        raise InputError("an op returns (output, {input: needs(...)})")
+        raise InputError(f"an op returns (output, {{input: needs(...)}}), not {_said(declared)}")
     output, gradients = declared
     if not isinstance(output, Tensor):
-        raise InputError(f"an op's output is a tensor, not {output!r}")
+        raise InputError(f"an op's output is a tensor, not {_said(output)}")
     if not isinstance(gradients, dict):
-        raise InputError(f"an op's gradients are a dict of tensor to needs(...), not {gradients!r}")
+        raise InputError(f"an op's gradients are {{input: needs(...)}}, not {_said(gradients)}")
     for target, need in gradients.items():
         _check_gradient(path, target, need, given)
     return output, gradients
@@ -164,16 +185,25 @@ def _checked(path: str, declared: object, given: tuple[Tensor, ...]) -> Declared
 
 def _check_gradient(path: str, target: object, need: object, given: tuple[Tensor, ...]) -> None:
     if not isinstance(target, Tensor) or not (target in given or target.path == path):
-        name = target.label if isinstance(target, Tensor) else repr(target)
-        raise InputError(f"declares a gradient for {name}, neither an input nor a weight of it")
+        raise InputError(
+            f"declares a gradient for {_said(target)}, neither an input nor a weight of it"
+        )
     if not isinstance(need, Needs):
-        raise InputError(f"the gradient of {target.name} is {need!r}, not needs(...)")
+        raise InputError(f"the gradient of {target.label} is {_said(need)}, not needs(...)")
     for tensor in need.tensors:
         if not (tensor in given or tensor.path == path):
             raise InputError(
-                f"the gradient of {target.name} needs {tensor.label}, which is neither an input "
+                f"the gradient of {target.label} needs {tensor.label}, which is neither an input "
                 "of this op nor made by it"
             )
+
+
+def _said(value: object) -> str:
+    """A value for a message: a tensor by its label, a collection by its kind."""
+    if isinstance(value, Tensor):
+        return f"the tensor {value.label}"
+    collection = isinstance(value, (list, tuple, dict, set))
+    return f"a {type(value).__name__}" if collection else repr(value)
 
 
 def trace(
@@ -199,7 +229,7 @@ def trace(
     try:
         output = function(*inputs, **options)
         if not isinstance(output, Tensor):
-            raise InputError(f"a layer returns its output tensor, not {output!r}")
+            raise InputError(f"a layer returns its output tensor, not {_said(output)}")
     except Exception as error:
         fault = Problem(location.raised(error, function), "", location.explain(error))
         trace.problems.append(fault)

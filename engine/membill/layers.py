@@ -15,22 +15,28 @@ from membill import registry
 from membill.dtypes import COMPUTE, FLOAT32
 from membill.errors import InputError, unknown
 from membill.formula import Definition, Formula
+from membill.garbage import uncollected
 from membill.graph import Graph, trace
 from membill.ledger import Ledger, Region, Row, collect, price, total
 from membill.recompute import region_of
 from membill.symbols import beta
-from membill.tensor import Role, check_exact
+from membill.tensor import exact
 
 OptionValue = str | bool
 
 
 @dataclass(frozen=True)
 class Option:
-    """A keyword argument of a layer's function: its default and every value it may take."""
+    """A keyword argument of a layer's function: its default, and what each value stands for."""
 
     name: str
     default: OptionValue
-    values: tuple[OptionValue, ...]
+    choices: Mapping[Any, object]
+
+    @property
+    def values(self) -> tuple[OptionValue, ...]:
+        """Every value that it may take."""
+        return tuple(self.choices)
 
 
 @dataclass(frozen=True)
@@ -76,10 +82,10 @@ class Layer:
         known = {option.name: option for option in self.options}
         for name, value in options.items():
             if name not in known:
-                raise unknown(f"option of layer {self.name}", name, known)
+                raise unknown("option", name, known, f"of layer {self.name!r}")
             allowed = known[name].values
             if not any(type(value) is type(item) and value == item for item in allowed):
-                raise unknown(f"{name} of layer {self.name}", value, map(str, allowed))
+                raise unknown(name, value, map(str, allowed), f"of layer {self.name!r}")
         return replace(self, chosen={**self.chosen, **options})
 
     def variants(self) -> tuple[Layer, ...]:
@@ -88,6 +94,15 @@ class Layer:
         combined = itertools.product(*(dict.fromkeys(values) for values in current))
         names = [option.name for option in self.options]
         return tuple(self.variant(**dict(zip(names, values, strict=True))) for values in combined)
+
+    def neighbours(self) -> tuple[Layer, ...]:
+        """The variants that differ from this layer in one option."""
+        return tuple(
+            self.variant(**{option.name: value})
+            for option in self.options
+            for value in option.values
+            if value != self.chosen[option.name]
+        )
 
     def changed(self) -> Mapping[str, OptionValue]:
         """The options whose value is not the default."""
@@ -102,6 +117,7 @@ class Layer:
         """
         return _trace(self, dtype_bytes == 4)
 
+    @uncollected()
     def ledger(
         self,
         *,
@@ -126,7 +142,7 @@ class Layer:
             {beta: width},
             self.definitions if specialise else (),
         )
-        return found if statistics else found.without(Role.STATISTIC)
+        return found if statistics else found.without_statistics()
 
     def activations(
         self,
@@ -148,7 +164,7 @@ class Layer:
         """How many parameters the layer has."""
         definitions = self.definitions if specialise else ()
         counts = (
-            Formula(weight.entries.subs(dict(definitions)), "parameters", definitions)
+            Formula(weight.entries.xreplace(dict(definitions)), "parameters", definitions)
             for weight in self.graph().weights
         )
         return total(counts, "parameters")
@@ -165,23 +181,19 @@ class Layer:
             total=general.total(),
             definitions=self.definitions,
             result=special.total(),
-            headline=special.without(Role.STATISTIC).total(),
+            headline=special.without_statistics().total(),
         )
 
 
 @functools.lru_cache(maxsize=512)
+@uncollected()
 def _trace(layer: Layer, in_float32: bool) -> Graph:
-    values = {}
-    for option in layer.options:
-        value = layer.chosen[option.name]
-        default = inspect.signature(layer.function).parameters[option.name].default
-        values[option.name] = registry.alternatives(default).get(str(value), value)
     return trace(
         layer.name,
         layer.function,
         layer.inputs,
         compute=FLOAT32 if in_float32 else COMPUTE,
-        **values,
+        **{option.name: option.choices[layer.chosen[option.name]] for option in layer.options},
     )
 
 
@@ -190,13 +202,15 @@ def _region(given: object, traced: Graph) -> Region:
 
 
 def _width(dtype_bytes: object) -> sympy.Expr:
-    if isinstance(dtype_bytes, sympy.Expr) and not dtype_bytes.is_number:
-        check_exact(dtype_bytes, "dtype_bytes")
-        return dtype_bytes
-    whole = isinstance(dtype_bytes, (int, sympy.Integer)) and not isinstance(dtype_bytes, bool)
-    if not whole or dtype_bytes <= 0:  # type: ignore[operator]
+    try:
+        width = exact(dtype_bytes, "dtype_bytes")
+    except InputError:
+        if isinstance(dtype_bytes, sympy.Symbol):
+            raise
+        width = None
+    if width is None or width.is_integer is False or width.is_positive is False:
         raise InputError(
             f"dtype_bytes = {dtype_bytes!r}: give the bytes of an entry, an integer > 0, "
             "or a symbol"
         )
-    return sympy.Integer(dtype_bytes)
+    return width

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import sympy
 
@@ -88,9 +89,10 @@ class Ledger:
             groups.setdefault(row.scope, []).append(row.bytes)
         return tuple((scope, total(sizes)) for scope, sizes in groups.items())
 
-    def without(self, *roles: Role) -> Ledger:
-        """The ledger less the entries of these roles."""
-        return Ledger(tuple(row for row in self.entries if row.role not in roles))
+    def without_statistics(self) -> Ledger:
+        """As papers print it: less per-token statistics and the bookkeeping of kernels."""
+        small = (Role.STATISTIC, Role.BOOKKEEPING)
+        return Ledger(tuple(row for row in self.entries if row.role not in small))
 
 
 def collect(
@@ -136,18 +138,23 @@ def price(
     """Put bytes on what is kept: `values` are substituted, `definitions` also go on record."""
     substitution = {**values, **dict(definitions)}
 
-    def put(expr: sympy.Expr) -> sympy.Expr:
-        return expr.subs(substitution, simultaneous=True) if substitution else expr
+    @cache
+    def put(shape: tuple[sympy.Expr, ...]) -> tuple[sympy.Expr, ...]:
+        return tuple(axis.xreplace(substitution) for axis in shape)
+
+    @cache
+    def size(shape: tuple[sympy.Expr, ...], width: sympy.Expr) -> Formula:
+        return Formula(sympy.Mul(*put((*shape, width))), "bytes", definitions)
 
     def row(item: Kept) -> Row:
         tensor = item.tensor
         return Row(
             path=item.account,
             tensor=tensor.label,
-            shape=tuple(put(axis) for axis in tensor.shape),
+            shape=put(tensor.shape),
             dtype=tensor.dtype,
             role=tensor.role,
-            bytes=Formula(put(tensor.bytes), "bytes", definitions),
+            bytes=size(tensor.shape, tensor.dtype.bytes),
             needed_by=tuple(dict.fromkeys(path for path, _ in item.reasons)),
             why=tuple(dict.fromkeys(tex for _, tex in item.reasons)),
         )

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
+import sympy
+
 from membill.errors import InputError
 
-_ENGINE = Path(__file__).resolve().parent
+# Frames here carry a spec's call on; the fault is in the spec that called.
+_CARRIERS = frozenset(
+    {Path(__file__).resolve().parent, Path(sympy.__file__).resolve().parent}
+    | {Path(contextlib.__file__).resolve()}
+)
 
 
 def code_of(function: Callable[..., object]) -> CodeType:
@@ -26,8 +33,8 @@ def defined(function: Callable[..., object]) -> str:
 
 
 def raised(error: BaseException, otherwise: Callable[..., object]) -> str:
-    """`file:line` of the innermost frame outside the engine in which `error` was raised."""
-    found = [(f, line) for f, line in _unwind(error.__traceback__) if not _in_engine(f)]
+    """`file:line` of the innermost frame of a spec in which `error` was raised."""
+    found = [(f, line) for f, line in _unwind(error.__traceback__) if not _carries(f)]
     return f"{found[-1][0]}:{found[-1][1]}" if found else defined(otherwise)
 
 
@@ -41,7 +48,7 @@ def called(spec: Callable[..., object]) -> str:
     """`file:line` in the file of `spec` that is running now, or of the nearest spec calling."""
     frames = [(f.f_code.co_filename, f.f_lineno) for f in _stack(sys._getframe(1))]
     own = [frame for frame in frames if frame[0] == code_of(spec).co_filename]
-    outside = [frame for frame in frames if not _in_engine(frame[0])]
+    outside = [frame for frame in frames if not _carries(frame[0])]
     name, line = (own or outside or frames)[0]
     return f"{name}:{line}"
 
@@ -57,8 +64,9 @@ def explain(error: Exception) -> str:
     return text
 
 
-def _in_engine(filename: str) -> bool:
-    return _ENGINE in Path(filename).resolve().parents
+def _carries(filename: str) -> bool:
+    path = Path(filename).resolve()
+    return not _CARRIERS.isdisjoint((path, *path.parents))
 
 
 def _stack(frame: FrameType | None) -> list[FrameType]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import pairwise
 
 import sympy
@@ -37,15 +37,18 @@ class Style:
     power: Callable[[str, int], str]
     product: Callable[[Sequence[str]], str]
     quotient: Callable[[str, str], str]
+    floor: Callable[[str, str], str]
     functions: dict[str, Callable[..., str]]
     integer: bool
 
 
+@lru_cache(maxsize=4096)
 def text(expr: sympy.Expr) -> str:
     """Plain text: `34Tbd + 5hT²b`."""
     return _sum(expr, _TEXT)
 
 
+@lru_cache(maxsize=4096)
 def latex(expr: sympy.Expr) -> str:
     """LaTeX: `34Tbd + 5hT^{2}b`."""
     return _sum(expr, _LATEX)
@@ -53,12 +56,18 @@ def latex(expr: sympy.Expr) -> str:
 
 def python(expr: sympy.Expr) -> str:
     """Python source over exact ints: `34*T*b*d + 5*h*T**2*b`, quotients with `//`."""
-    return _sum(expr, _PYTHON)
+    return _sum(_over_one_denominator(expr), _PYTHON)
 
 
 def javascript(expr: sympy.Expr) -> str:
     """JavaScript source over BigInt: `34n*T*b*d + 5n*h*T**2n*b`, quotients exact."""
-    return _sum(expr, _JAVASCRIPT)
+    return _sum(_over_one_denominator(expr), _JAVASCRIPT)
+
+
+def fraction(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """Numerator and denominator, both whole at integers, also within `Max` and `Min`."""
+    above, below = sympy.fraction(sympy.together(_over_one_denominator(expr)))
+    return above, below
 
 
 def terms(expr: sympy.Expr) -> list[sympy.Expr]:
@@ -84,8 +93,10 @@ def _term(term: sympy.Expr, style: Style) -> str:
     number, factors = _factors(term)
     above = _product(abs(number.p), [f for f in factors if f[1] > 0], style)
     below = _product(number.q, [(x, -power) for x, power in factors if power < 0], style)
-    sign = "-" if number < 0 else ""
-    return sign + (above if below == style.number(1) else style.quotient(above, below))
+    quotient = above if below == style.number(1) else style.quotient(above, below)
+    if number == -1 and factors and style.integer:  # JavaScript has no -T**2
+        return f"-{style.product([style.number(1), quotient])}"
+    return f"-{quotient}" if number < 0 else quotient
 
 
 def _product(number: int, factors: list[Factor], style: Style) -> str:
@@ -108,12 +119,33 @@ def _atom(base: sympy.Expr, style: Style) -> str:
     if style.integer and name in ("floor", "ceiling"):
         above, below = sympy.fraction(sympy.together(base.args[0]))
         above = above + (below - 1 if name == "ceiling" else 0)
-        return f"({style.quotient(_sum(above, style), _sum(below, style))})"
+        rounded = style.quotient if _never_negative(above) else style.floor
+        return f"({rounded(_sum(above, style), _sum(below, style))})"
     if name in style.functions:
         return style.functions[name](*(_sum(arg, style) for arg in base.args))
     if isinstance(base, sympy.Add):
         return f"({_sum(base, style)})"
     raise InputError(f"no way to write {base} ({name}) in a formula")
+
+
+def _over_one_denominator(expr: sympy.Expr) -> sympy.Expr:
+    """Max(T/2, b) as Max(T, 2b)/2: integer division of an argument would round it."""
+
+    def rewrite(extreme: sympy.Expr) -> sympy.Expr:
+        below = reduce(sympy.lcm, (sympy.fraction(sympy.together(x))[1] for x in extreme.args))
+        if not below.is_positive:
+            raise InputError(f"no way to write {extreme} in code: {below} may not be positive")
+        return extreme.func(*(sympy.cancel(x * below) for x in extreme.args)) / below
+
+    if not expr.has(sympy.Max, sympy.Min):
+        return expr
+    return expr.replace(lambda part: isinstance(part, (sympy.Max, sympy.Min)), rewrite)
+
+
+def _never_negative(expr: sympy.Expr) -> bool:
+    """Whether it is seen to be so for symbols from 1 on: T + t - 1 is (T + 1) + (t + 1) - 1."""
+    shifted = expr.xreplace({symbol: symbol + 1 for symbol in expr.free_symbols})
+    return bool(sympy.expand(shifted).is_nonnegative)
 
 
 def _factors(term: sympy.Expr) -> tuple[sympy.Rational, list[Factor]]:
@@ -141,7 +173,7 @@ def _factor_rank(base: sympy.Expr, beside: set[sympy.Expr]) -> tuple[float, str]
 def _term_key(term: sympy.Expr) -> tuple[list[int], str]:
     """Sorts terms: the symbol of lowest term rank decides, the higher power of it first."""
     powers = dict(_factors(term)[1])
-    ranked = sorted(symbols.table(), key=lambda known: known.term_rank)
+    ranked = sorted(symbols.table(), key=lambda known: (known.term_rank, known.name))
     return [-int(powers.get(known.symbol, 0)) for known in ranked], str(term)
 
 
@@ -175,7 +207,13 @@ def _divided(sign: str) -> Callable[[str, str], str]:
 
 
 def _text_quotient(above: str, below: str) -> str:
-    return f"{above}/{below if below.isdigit() or _is_letter(below) else f'({below})'}"
+    whole = below.isdigit() or _is_letter(below) or below.startswith("(")
+    return f"{above}/{below if whole else f'({below})'}"
+
+
+def _rounded_down(above: str, below: str) -> str:
+    """JavaScript's division rounds towards zero, so the remainder, made positive, goes first."""
+    return f"(({above}) - (({above})%({below}) + ({below}))%({below}))/({below})"
 
 
 def _call(name: str) -> Callable[..., str]:
@@ -193,6 +231,7 @@ _TEXT = Style(
     power=lambda base, power: base if power == 1 else base + str(power).translate(_SUPERSCRIPT),
     product=_juxtapose,
     quotient=_text_quotient,
+    floor=_text_quotient,
     functions={
         "Max": _call("max"),
         "Min": _call("min"),
@@ -208,6 +247,7 @@ _LATEX = Style(
     power=lambda base, power: base if power == 1 else f"{base}^{{{power}}}",
     product=_latex_product,
     quotient=lambda above, below: rf"\frac{{{above}}}{{{below}}}",
+    floor=lambda above, below: rf"\frac{{{above}}}{{{below}}}",
     functions={
         "Max": lambda *args: rf"\max\left({', '.join(args)}\right)",
         "Min": lambda *args: rf"\min\left({', '.join(args)}\right)",
@@ -223,6 +263,7 @@ _PYTHON = Style(
     power=lambda base, power: base if power == 1 else f"{base}**{power}",
     product="*".join,
     quotient=_divided("//"),
+    floor=_divided("//"),
     functions={"Max": _call("max"), "Min": _call("min")},
     integer=True,
 )
@@ -233,6 +274,7 @@ _JAVASCRIPT = Style(
     power=lambda base, power: base if power == 1 else f"{base}**{power}n",
     product="*".join,
     quotient=_divided("/"),
+    floor=_rounded_down,
     functions={"Max": _choose(">"), "Min": _choose("<")},
     integer=True,
 )

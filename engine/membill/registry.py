@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -35,11 +36,12 @@ class Registry:
     ops: dict[str, OpSpec] = field(default_factory=dict)
     policies: dict[str, recompute.Policy] = field(default_factory=dict)
     shapes: dict[str, Traversable] = field(default_factory=dict)
+    templates: dict[str, Traversable] = field(default_factory=dict)
+    choices: dict[str, dict[str, Callable[..., object]]] = field(default_factory=dict)
 
 
 _installed = Registry(policies={"none": recompute.NONE, "full": recompute.FULL})
 _target: ContextVar[Registry] = ContextVar("registry", default=_installed)
-_choices: dict[str, dict[str, Callable[..., object]]] = {}
 
 
 def known() -> Registry:
@@ -93,10 +95,17 @@ def add_policy(policy: recompute.Policy) -> None:
 
 def add_shapes(folder: Traversable) -> None:
     """Register the model shapes of a folder, one TOML file each, read when asked for."""
+    _installed.shapes.update(_files(folder, ".toml"))
+
+
+def add_templates(folder: Traversable) -> None:
+    """Register the spec files to start from of a folder, by what they define: layer.py.txt."""
+    _installed.templates.update(_files(folder, ".py.txt"))
+
+
+def _files(folder: Traversable, ending: str) -> dict[str, Traversable]:
     files = sorted(folder.iterdir(), key=lambda file: file.name)
-    _installed.shapes.update(
-        {file.name.removesuffix(".toml"): file for file in files if file.name.endswith(".toml")}
-    )
+    return {file.name.removesuffix(ending): file for file in files if file.name.endswith(ending)}
 
 
 def choice(group: str, name: str) -> Callable[[Function], Function]:
@@ -107,18 +116,24 @@ def choice(group: str, name: str) -> Callable[[Function], Function]:
     """
 
     def register(function: Function) -> Function:
-        present = _choices.setdefault(group, {}).get(name)
+        own = _target.get().choices.setdefault(group, {})
+        present = own.get(name)
         if present is not None and location.defined(present) != location.defined(function):
             raise InputError(f"{group} {name!r} is already defined at {location.defined(present)}")
-        _choices[group][name] = function
+        own[name] = function
         return function
 
     return register
 
 
 def alternatives(function: object) -> Mapping[str, Callable[..., object]]:
-    """The group of alternatives that a function was registered in, by name; empty if in none."""
-    for group in _choices.values():
+    """The group of alternatives that a function was registered in, by name; empty if in none.
+
+    A spec file of the user's sees the installed alternatives and its own.
+    """
+    own = _target.get().choices
+    for name in dict.fromkeys((*own, *_installed.choices)):
+        group = ChainMap(own.get(name, {}), _installed.choices.get(name, {}))
         if any(member is function for member in group.values()):
             return group
     return {}
@@ -131,7 +146,9 @@ def policy(given: object) -> recompute.Policy:
     if isinstance(given, str):
         policies = known().policies
         if given not in policies:
-            raise unknown("recompute policy", given, policies)
+            raise InputError(
+                f"{unknown('recompute policy', given, policies)}; or a collection of scope paths"
+            )
         return policies[given]
     if isinstance(given, (list, tuple, set, frozenset)):
         return recompute.of_scopes(given)
@@ -155,24 +172,30 @@ def layer(name: str, **options: str | bool) -> Layer:
     `layer("gpt", attention="flash")`, `layer("path/to/mine.py")`, or, of a file that holds
     several, `layer("path/to/mine.py:name")`. Raises InputError for an unknown name or option.
     """
+    if not isinstance(name, str):
+        raise InputError(f"layer {name!r}: give a layer's name or the path of a spec file")
     if ".py" in name or "/" in name:
-        path, _, wanted = name.partition(".py")
-        found = layers_in(Path(path + ".py"))
-        pick = wanted.removeprefix(":")
+        path, _, pick = name.rpartition(":") if ".py:" in name else (name, "", "")
+        found = layers_in(Path(path))
         if not pick and len(found) > 1:
             raise InputError(f"{name} holds several layers; name one: {name}:{next(iter(found))}")
         pick = pick or next(iter(found))
     else:
         found, pick = known().layers, name
     if pick not in found:
-        raise unknown("layer", name, found)
+        raise unknown("layer", pick, found)
     return found[pick].variant(**options)
 
 
 def layers_in(path: Path) -> Mapping[str, Layer]:
-    """The layers that a spec file of the user's defines, by name.
+    """The layers that a spec file of the user's defines, by name; errors as `specs_in`."""
+    return specs_in(path).layers
 
-    Raises InputError if the file is missing or has none, SpecError if it cannot be run.
+
+def specs_in(path: Path) -> Registry:
+    """All that a spec file of the user's declares.
+
+    Raises InputError if the file is missing or has no layer, SpecError if it cannot be run.
     """
     load()
     if not path.is_file():
@@ -193,7 +216,7 @@ def layers_in(path: Path) -> Mapping[str, Layer]:
             raise SpecError(str(path), [fault]) from error
     if not found.layers:
         raise InputError(f"{path} defines no layer: decorate a function with @layer")
-    return found.layers
+    return found
 
 
 @contextmanager

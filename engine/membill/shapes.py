@@ -40,16 +40,18 @@ def read_shape(name: str, text: str) -> Shape:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"model {name}: not TOML: {error}") from error
+        raise InputError(f"model {name!r} is not TOML: {error}") from error
     for key in data:
         if key not in _FIELDS:
-            raise unknown(f"field of model {name}", key, _FIELDS)
+            raise unknown("field", key, _FIELDS, f"of model {name!r}")
     for key in _FIELDS:
         if not isinstance(data.get(key), dict if key == "dims" else str):
-            raise InputError(f"model {name}: needs {key}")
+            what = "a table of sizes" if key == "dims" else "a text"
+            given = f", not {data[key]!r}" if key in data else ""
+            raise InputError(f"model {name!r} needs {key}, {what}{given}")
     for symbol, size in data["dims"].items():
         if not symbols.is_defined(symbol):
-            raise unknown(f"symbol of model {name}", symbol, symbols.names())
+            raise unknown("symbol", symbol, symbols.names(), f"of model {name!r}")
         if type(size) is not int or size <= 0:
-            raise InputError(f"model {name}: {symbol} = {size!r} is not an integer > 0")
+            raise InputError(f"model {name!r}: {symbol} = {size!r} is not an integer > 0")
     return Shape(name, data["title"], data["layer"], data["source"], data["dims"])

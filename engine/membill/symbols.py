@@ -8,6 +8,7 @@ which keeps one per name, with what it means and how it is written.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from keyword import iskeyword
 
 import sympy
 
@@ -56,7 +57,7 @@ def define(
     says which letter other papers use. Raises InputError if `name` is not an identifier or
     already stands for something else.
     """
-    if not name.isidentifier():
+    if not name.isidentifier() or iskeyword(name):
         raise InputError(f"symbol {name!r}: a symbol's name is a Python identifier")
     symbol = sympy.Symbol(name, positive=True, integer=True)
     info = SymbolInfo(
@@ -77,7 +78,7 @@ def _default_latex(name: str) -> str:
 
 def info(symbol: sympy.Basic) -> SymbolInfo:
     """What is known of `symbol`; InputError if it was not made by `define`."""
-    known = _registry.get(str(symbol))
+    known = _registry.get(symbol.name if isinstance(symbol, sympy.Symbol) else str(symbol))
     if known is None:
         raise InputError(f"{symbol} is not a symbol of Membill's: make it with symbols.define")
     if known.symbol != symbol:

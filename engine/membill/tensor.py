@@ -22,7 +22,9 @@ class Role(Enum):
 
     ACTIVATION = "activation"
     MASK = "mask"
+    INDEX = "index"
     STATISTIC = "statistic"
+    BOOKKEEPING = "bookkeeping"
     TABLE = "table"
     WEIGHT = "weight"
 
@@ -93,10 +95,11 @@ class Tensor:
             self.leading_axes,
         )
 
-    def view(self, *shape: object, name: str = "output") -> Tensor:
+    def view(self, *shape: object, name: str = "output", leading_axes: int | None = None) -> Tensor:
         """The same storage under another shape (by default the same): costs no memory."""
         new = dims(shape) if shape else self.shape
-        return Tensor(new, self.dtype, self.role, name, self.leading_axes, base=self)
+        leading = self.leading_axes if leading_axes is None else leading_axes
+        return Tensor(new, self.dtype, self.role, name, leading, base=self)
 
 
 def dims(shape: Iterable[object]) -> tuple[sympy.Expr, ...]:
@@ -105,24 +108,32 @@ def dims(shape: Iterable[object]) -> tuple[sympy.Expr, ...]:
 
 
 def _dim(axis: object) -> sympy.Expr:
-    if isinstance(axis, bool) or not isinstance(axis, (int, sympy.Expr)):
-        raise InputError(
-            f"axis {axis!r} is a {type(axis).__name__}; an axis is a positive integer or an "
-            "expression over membill.symbols"
-        )
-    exact = sympy.Integer(axis) if isinstance(axis, int) else axis
-    check_exact(exact, "axis")
-    if exact.is_Number and not (exact.is_Integer and exact > 0):
+    size = exact(axis, "axis")
+    if not size.is_Symbol and (size.is_integer is False or size.is_positive is False):
         raise InputError(f"axis {axis} is not a positive integer")
-    return exact
+    return size
 
 
-def check_exact(expr: sympy.Expr, what: str) -> None:
-    """Refuse floats and foreign symbols: 34.0*T is not 34*T, and Symbol('T') is not T."""
+def exact(value: object, what: str) -> sympy.Expr:
+    """`value` as an exact expression: an int, or a SymPy expression over Membill's symbols.
+
+    Raises InputError for anything else. A string is not parsed, 34.0*T is not 34*T, and
+    sympy.Symbol("T") is not T.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, sympy.Expr)):
+        raise InputError(
+            f"{what} {value!r} is a {type(value).__name__}; give an integer or an expression "
+            "over membill.symbols"
+        )
+    expr = sympy.Integer(value) if isinstance(value, int) else value
+    if expr.is_Symbol:
+        symbols.info(expr)
+        return expr
     if expr.has(sympy.Float):
         raise InputError(f"{what} {expr} holds a float; write it with integers")
     for symbol in expr.free_symbols:
         symbols.info(symbol)
+    return expr
 
 
 def product(axes: Iterable[sympy.Expr]) -> sympy.Expr:

@@ -7,13 +7,13 @@ from importlib import import_module
 from importlib.resources import files
 from pkgutil import iter_modules
 
-from membill.spec import add_shapes
-
+from membill.spec import add_shapes, add_templates
 from membill_specs import layers, policies
 
 for module in iter_modules(layers.__path__):
     import_module(f"{layers.__name__}.{module.name}")
 
 add_shapes(files("membill_specs.models"))
+add_templates(files("membill_specs") / "templates")
 
 __all__ = ["layers", "policies"]

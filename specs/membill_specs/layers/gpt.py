@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from membill.spec import Tensor, layer, scope
 from membill.symbols import d, d_ff, d_k, h
-
 from membill_specs.blocks import eager_attention, gelu_mlp, identity
 from membill_specs.ops import add, layer_norm, linear
 from membill_specs.ops import dropout as dropout_op
@@ -25,12 +24,12 @@ def gpt(
     """
     drop = dropout_op if dropout else identity
     with scope("norms"):
-        y = layer_norm(x, name="attention")
+        y = layer_norm(x, name="before_attention")
     with scope("attention"):
         q, k, v = (linear(y, h, d_k, name=name, bias=True) for name in ("q", "k", "v"))
         y = linear(attention(q, k, v, drop), d, name="out", bias=True)
         x = add(x, drop(y), name="residual")
     with scope("norms"):
-        y = layer_norm(x, name="mlp")
+        y = layer_norm(x, name="before_mlp")
     with scope("mlp"):
         return add(x, drop(gelu_mlp(y, d_ff, bias=True)), name="residual")

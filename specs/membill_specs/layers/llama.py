@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from membill.spec import Tensor, constant, layer, scope
 from membill.symbols import T, d, d_ff, d_k, h, n_kv
-
-from membill_specs.blocks import eager_swiglu, flash, fused_rms_norm, identity, swiglu_mlp
+from membill_specs.blocks import eager_swiglu, flash, fused_rms_norm, gated_mlp, identity
 from membill_specs.ops import add, linear, rotary
 from membill_specs.ops import dropout as dropout_op
 
@@ -30,7 +29,7 @@ def llama(
     """
     cos, sin = constant("cos", T, d_k), constant("sin", T, d_k)
     with scope("norms"):
-        y = norm(x, name="attention")
+        y = norm(x, name="before_attention")
     with scope("attention"):
         q = rotary(linear(y, h, d_k, name="q"), cos, sin, name="rotary_q")
         k = rotary(linear(y, n_kv, d_k, name="k"), cos, sin, name="rotary_k")
@@ -38,6 +37,6 @@ def llama(
         y = linear(attention(q, k, v, dropout_op if dropout else identity), d, name="out")
         x = add(x, y, name="residual")
     with scope("norms"):
-        y = norm(x, name="mlp")
+        y = norm(x, name="before_mlp")
     with scope("mlp"):
-        return add(x, swiglu_mlp(y, d_ff, swiglu=swiglu), name="residual")
+        return add(x, gated_mlp(y, d_ff, gated=swiglu), name="residual")

@@ -1,6 +1,6 @@
 """What attention is made of, and the kernel that does it in one."""
 
-from membill.spec import FLOAT32, Declared, Tensor, needs, op
+from membill.spec import FLOAT32, UINT64, Declared, Role, Tensor, needs, op
 
 
 @op(source="PyTorch derivatives.yaml: bmm")
@@ -28,16 +28,20 @@ def attention_context(p: Tensor, v: Tensor) -> Declared:
 def flash_attention(q: Tensor, k: Tensor, v: Tensor) -> Declared:
     """Attention without a stored score matrix: it is computed again from the log-sum-exp.
 
-    Dropout inside the kernel keeps no mask: its random numbers are drawn again.
+    Dropout inside the kernel keeps no mask: its random numbers are drawn again, from a state of
+    the generator that is kept with or without dropout. All three gradients come from one kernel.
     """
     o = q.like()
     lse = q.like("logsumexp", shape=(*q.leading, q.features[0]), dtype=FLOAT32)
+    state = q.like("rng_state", shape=(2,), dtype=UINT64, role=Role.BOOKKEEPING)
+    offset = q.like("rng_offset", shape=(), dtype=UINT64, role=Role.BOOKKEEPING)
+    kept = (q, k, v, o, lse, state, offset)
     scores = r"P = \exp(Q K^\top / \sqrt{d_k} - \ell)"
     inner = r"\bar S = P \odot (\bar O V^\top - \langle \bar O, O \rangle)"
     return o, {
-        q: needs(q, k, v, o, lse, tex=rf"\bar Q = \bar S K / \sqrt{{d_k}},\ {inner},\ {scores}"),
-        k: needs(q, k, v, o, lse, tex=rf"\bar K = \bar S^\top Q / \sqrt{{d_k}},\ {inner}"),
-        v: needs(q, k, v, o, lse, tex=rf"\bar V = P^\top \bar O,\ {scores}"),
+        q: needs(*kept, tex=rf"\bar Q = \bar S K / \sqrt{{d_k}},\ {inner},\ {scores}"),
+        k: needs(*kept, tex=rf"\bar K = \bar S^\top Q / \sqrt{{d_k}},\ {inner}"),
+        v: needs(*kept, tex=rf"\bar V = P^\top \bar O,\ {scores}"),
     }
 
 

@@ -28,10 +28,36 @@ def scale(x: Tensor) -> Declared:
     }
 
 
+@op(source="PyTorch derivatives.yaml: mul, add with a number")
+def scale_from_one(x: Tensor) -> Declared:
+    """y = (1 + g) ⊙ x with a gain per feature, stored as its distance from one.
+
+    1 + g is a tensor of its own, in the dtype of x, and kept; so it is not the weight itself.
+    """
+    gain = weight("weight", *x.features)
+    factor = x.like("gain", shape=x.features)
+    return x.like(), {
+        x: needs(factor, tex=r"\bar x = (1 + g) \odot \bar y"),
+        gain: needs(x, tex=r"\bar g = \sum \bar y \odot x"),
+    }
+
+
 @op(source="PyTorch derivatives.yaml: pow")
 def square(x: Tensor) -> Declared:
     """y = x²."""
     return x.like(), {x: needs(x, tex=r"\bar x = 2 x \odot \bar y")}
+
+
+@op(source="PyTorch derivatives.yaml: pow")
+def cube(x: Tensor) -> Declared:
+    """y = x³."""
+    return x.like(), {x: needs(x, tex=r"\bar x = 3 x^2 \odot \bar y")}
+
+
+@op(source="PyTorch derivatives.yaml: mul, add with a number")
+def affine(x: Tensor) -> Declared:
+    """y = a x + c with numbers a and c. Its gradient mentions no tensor."""
+    return x.like(), {x: needs(tex=r"\bar x = a\, \bar y")}
 
 
 @op(source="PyTorch derivatives.yaml: rsqrt")

@@ -10,7 +10,10 @@ def statistic(x: Tensor, name: str) -> Tensor:
 
 @op(source="PyTorch derivatives.yaml: native_layer_norm; float32 statistics as on a GPU")
 def layer_norm(x: Tensor) -> Declared:
-    """LayerNorm over the features, with gain and bias."""
+    """LayerNorm over the features, with gain and bias.
+
+    One kernel gives all three gradients, and PyTorch keeps the same for any of them.
+    """
     mean, rstd = statistic(x, "mean"), statistic(x, "rstd")
     gain = weight("weight", *x.features)
     return x.like(), {
@@ -24,7 +27,7 @@ def layer_norm(x: Tensor) -> Declared:
             r"\ \hat x = \tfrac{x - \mu}{\sigma}",
         ),
         gain: needs(x, mean, rstd, tex=r"\bar g = \sum \bar y \odot \hat x"),
-        weight("bias", *x.features): needs(tex=r"\bar b = \sum \bar y"),
+        weight("bias", *x.features): needs(x, mean, rstd, tex=r"\bar b = \sum \bar y"),
     }
 
 

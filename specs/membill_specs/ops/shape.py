@@ -1,6 +1,6 @@
-"""Copies that change the shape."""
+"""Copies and views that change the shape."""
 
-from membill.spec import Declared, Tensor, needs, op
+from membill.spec import INT64, Declared, Role, Tensor, needs, op
 
 
 @op(source="PyTorch derivatives.yaml: expand, clone")
@@ -8,3 +8,29 @@ def repeat_heads(x: Tensor, heads: object) -> Declared:
     """Copy each key-value head to all the query heads that share it: (b, T, heads, d_k)."""
     y = x.like(shape=(*x.leading, heads, *x.features[1:]))
     return y, {x: needs(tex=r"\bar x = \sum_{\text{copies}} \bar y")}
+
+
+@op(source="PyTorch derivatives.yaml: clone")
+def copy(x: Tensor) -> Declared:
+    """The same entries in a storage of their own."""
+    return x.like(), {x: needs(tex=r"\bar x = \bar y")}
+
+
+@op(source="PyTorch derivatives.yaml: slice, split, view")
+def part(x: Tensor, *features: object) -> Declared:
+    """Some of each token's features, as a view: whoever keeps it keeps all of x."""
+    return x.view(*x.leading, *features), {x: needs(tex=r"\bar x = (\bar y, 0)")}
+
+
+@op(source="PyTorch derivatives.yaml: index")
+def take(x: Tensor, *features: object) -> Declared:
+    """Some of each token's features, picked by an index: a copy that keeps the index, one entry."""
+    index = x.like("index", shape=(1,), dtype=INT64, role=Role.BOOKKEEPING)
+    y = x.like(shape=(*x.leading, *features))
+    return y, {x: needs(index, tex=r"\bar x_i = \bar y,\ 0 \text{ elsewhere}")}
+
+
+@op(source="PyTorch derivatives.yaml: view")
+def regroup(x: Tensor, leading_axes: int) -> Declared:
+    """x with its first axes as tokens and the rest as features: 3 makes each head a token."""
+    return x.view(leading_axes=leading_axes), {x: needs(tex=r"\bar x = \bar y")}
