@@ -1,0 +1,49 @@
+"""`python -m membill.audit`: run every audit; write the results, or compare them with a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from membill.audit.references import counterparts, references, require_torch
+from membill.errors import MembillError
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.option("--write", type=FILE, help="Write the results to this file.")
+@click.option("--check", type=FILE, help="Compare the results with this file, the date apart.")
+def main(write: Path | None, check: Path | None) -> None:
+    """Audit every op and layer against PyTorch. Exit status 1 if anything differs."""
+    try:
+        wrong = audited(write, check)
+    except MembillError as error:
+        click.echo(f"membill: {error}", err=True)
+        sys.exit(2)
+    sys.exit(1 if wrong else 0)
+
+
+def audited(write: Path | None, check: Path | None) -> bool:
+    """Run, print what differs and a summary; whether anything does."""
+    require_torch()
+    from membill.audit import results, suite
+
+    before = None if check is None else results.read(check)
+    ops = {kind: results.of_op(kind) for kind in counterparts()}
+    modules = {known.name: results.of_module(known.name) for known in references()}
+    found = results.assembled(ops, modules)
+    wrong = [f"{name} has nothing to be audited against" for name in suite.unaudited()]
+    wrong += [text for outcome in (*ops.values(), *modules.values()) for text in outcome.wrong]
+    if before is not None:
+        wrong += results.differences(before, found)
+    click.echo("\n".join((*wrong, results.summary(found))))
+    if write is not None and not wrong:
+        write.write_text(results.as_text(found), encoding="utf-8")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    main()
