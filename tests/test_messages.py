@@ -149,8 +149,7 @@ CHOICES = {
         f"unknown model 'llama-3-8'. Did you mean 'llama-3-8b'? Known: {MODELS}"
     ),
     lambda: gpt(recompute="selectve"): (
-        "unknown recompute policy 'selectve'. Did you mean 'selective'? "
-        "Known: full, none, selective; or a collection of scope paths"
+        "unknown policy 'selectve'. Did you mean 'selective'? Known: full, none, selective"
     ),
     lambda: gpt(recompute=["mpl"]): (
         "unknown scope 'mpl' to recompute. Did you mean 'mlp'? "
@@ -159,10 +158,17 @@ CHOICES = {
     lambda: gpt(recompute=["core"]): (
         "unknown scope 'core' to recompute. Known: attention, attention.core, mlp, norms"
     ),
-    lambda: gpt(recompute=[]): "recompute = []: give a policy's name or scope paths",
-    lambda: gpt(recompute=[3]): "recompute = [3]: give a policy's name or scope paths",
+    lambda: gpt(recompute=[]): (
+        "recompute = []: give a policy's name, a predicate on ops, "
+        "or a collection of these and of scope paths"
+    ),
+    lambda: gpt(recompute=[3]): (
+        "recompute = 3: give a policy's name, a predicate on ops, "
+        "or a collection of these and of scope paths"
+    ),
     lambda: gpt(recompute=None): (
-        "recompute = None: give a policy's name or a collection of scope paths"
+        "recompute = None: give a policy's name, a predicate on ops, "
+        "or a collection of these and of scope paths"
     ),
     lambda: gpt(dtype_bytes=0): f"dtype_bytes = 0: {WIDTH}",
     lambda: gpt(dtype_bytes=-1): f"dtype_bytes = -1: {WIDTH}",

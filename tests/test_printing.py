@@ -36,7 +36,7 @@ GPT = 34 * T * b * d + 5 * h * T**2 * b
         (T / 2, "T/2"),
         (T * b / (h * t), "Tb/(ht)"),
         (1 / (T + 1), "1/(T + 1)"),
-        (b - T, "-T + b"),
+        (b - T, "b - T"),
         (sympy.Integer(0), "0"),
         (3 * sympy.floor(T / 49), "3·⌊T/49⌋"),
         (sympy.Max(T, 2 * b), "max(T, 2b)"),
@@ -67,7 +67,7 @@ def test_latex(expr: sympy.Expr, latex: str) -> None:
         (T / 2 + b / 3, "(3*T + 2*b)//6", "(3n*T + 2n*b)/6n"),
         (sympy.ceiling(T / t), "((T + t - 1)//t)", "((T + t - 1n)/t)"),
         (sympy.Max(T / 2, b), "(max(T, 2*b))//2", "((T > 2n*b ? T : 2n*b))/2n"),
-        (b - T**2, "-1*T**2 + b", "-1n*T**2n + b"),
+        (b - T**2, "b - 1*T**2", "b - 1n*T**2n"),
     ],
 )
 def test_code(expr: sympy.Expr, python: str, javascript: str) -> None:

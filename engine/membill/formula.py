@@ -19,6 +19,19 @@ Definition = tuple[sympy.Symbol, sympy.Expr]
 
 
 @dataclass(frozen=True)
+class Condition:
+    """`divisor` must divide `dividend`; or, `either_way`, the one the other."""
+
+    divisor: sympy.Expr
+    dividend: sympy.Expr
+    either_way: bool = False
+
+    def __str__(self) -> str:
+        left, right = printer.text(self.divisor), printer.text(self.dividend)
+        return f"{left} | {right}" + (f" or {right} | {left}" if self.either_way else "")
+
+
+@dataclass(frozen=True)
 class Formula:
     """An exact count (of bytes, of parameters) over Membill's symbols.
 
@@ -26,11 +39,13 @@ class Formula:
     unit: what it counts ("bytes", "parameters").
     definitions: what was put in for other symbols, such as (d_k, d/h). Evaluation checks that
         each comes out whole and agrees with a value given for its symbol.
+    conditions: what must divide what for the formula to hold; a violated one is an error.
     """
 
     expr: sympy.Expr
     unit: str
     definitions: tuple[Definition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "expr", sympy.expand(exact(self.expr, "formula")))
@@ -60,7 +75,12 @@ class Formula:
             return NotImplemented
         if self.unit != other.unit:
             raise InputError(f"cannot add {other.unit} to {self.unit}")
-        return Formula(self.expr + other.expr, self.unit, self._joined(other))
+        return Formula(
+            self.expr + other.expr,
+            self.unit,
+            tuple(dict.fromkeys((*self.definitions, *other.definitions))),
+            tuple(dict.fromkeys((*self.conditions, *other.conditions))),
+        )
 
     def __mul__(self, factor: int | sympy.Expr) -> Formula:
         return replace(self, expr=self.expr * exact(factor, "factor"))
@@ -99,15 +119,14 @@ class Formula:
             )
         for symbol, definition in self.definitions:
             _check_definition(symbol, definition, counts)
+        for condition in self.conditions:
+            _check_condition(condition, counts)
         result = _evaluate(self._code, counts, str(self))
         return _narrowed(result) if _is_array(result) else result
 
     @cached_property
     def _code(self) -> Compiled:
         return _compile(self.expr)
-
-    def _joined(self, other: Formula) -> tuple[Definition, ...]:
-        return tuple(dict.fromkeys((*self.definitions, *other.definitions)))
 
 
 @dataclass(frozen=True)
@@ -166,6 +185,21 @@ def _positive(symbol: sympy.Symbol, value: object) -> sympy.Expr:
     return expr
 
 
+def _check_condition(condition: Condition, values: Mapping[str, Any]) -> None:
+    sides = (condition.divisor, condition.dividend)
+    if not all(str(free) in values for side in sides for free in side.free_symbols):
+        return
+    below, above = (_evaluate(_compile(side), values, printer.text(side)) for side in sides)
+    wrong = above % below != 0
+    if condition.either_way:
+        wrong = wrong & (below % above != 0)
+    if _any(wrong):
+        raise InputError(
+            f"{printer.text(condition.divisor)} = {below} does not divide "
+            f"{printer.text(condition.dividend)} = {above}; the plan needs {condition}"
+        )
+
+
 def _count(name: str, value: Any) -> Any:
     """`value` as an exact positive int or an object array of them; InputError otherwise."""
     if not symbols.is_defined(name):
@@ -177,7 +211,7 @@ def _count(name: str, value: Any) -> Any:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         kind = type(value).__name__
         raise InputError(f"{name} = {value!r} is a {kind}; {name} counts, so it is an integer > 0")
-    if value.__index__() <= 0:
+    if value.__index__() < symbols.named(name).least:
         raise InputError(f"{name} = {value} is not allowed: {name} is an integer > 0")
     return value.__index__()
 
@@ -228,4 +262,4 @@ def share(part: Formula, whole: Formula, **values: int) -> sympy.Rational:
     return sympy.Rational(part(**values), whole(**values))
 
 
-__all__ = ["Definition", "Formula", "share"]
+__all__ = ["Condition", "Definition", "Formula", "share"]

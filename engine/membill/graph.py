@@ -13,41 +13,55 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from membill import location
+import sympy
+
+from membill import location, paths
+from membill.adapter import Adapted
 from membill.dtypes import COMPUTE, INT64, DType
 from membill.errors import InputError, Problem, SpecError
 from membill.tensor import Role, Tensor, current_path, dims
 
+NO_FLOPS = sympy.Integer(0)
+
 
 @dataclass(frozen=True)
 class Needs:
-    """The tensors that a gradient's formula mentions, and the formula as LaTeX."""
+    """The tensors that a gradient's formula mentions, the formula as LaTeX, and its FLOPs."""
 
     tensors: tuple[Tensor, ...]
     tex: str
+    flops: sympy.Expr = NO_FLOPS
 
 
-def needs(*tensors: Tensor, tex: str) -> Needs:
-    r"""State what a gradient needs: `needs(y, tex=r"\bar x = y \odot \bar y")`."""
+def needs(*tensors: Tensor, tex: str, flops: sympy.Expr = NO_FLOPS) -> Needs:
+    r"""State what a gradient needs: `needs(y, tex=r"\bar x = y \odot \bar y")`.
+
+    flops: the floating-point operations of its matrix products; 0 if it has none.
+    """
     for tensor in tensors:
         if not isinstance(tensor, Tensor):
             raise InputError(f"needs(...) takes tensors, not {_said(tensor)}")
-    return Needs(tensors, tex)
+    return Needs(tensors, tex, flops)
 
 
-Declared = tuple[Tensor, dict[Tensor, Needs]]
-"""What an op's function returns: its output, and what each gradient needs."""
+Declared = tuple[Tensor, dict[Tensor, Needs]] | tuple[Tensor, dict[Tensor, Needs], sympy.Expr]
+"""What an op's function returns: its output, what each gradient needs, and, if the op is a matrix
+product, the floating-point operations that it takes."""
 
 
 @dataclass(frozen=True)
 class Op:
-    """One recorded operation. `gradients` maps each input or weight to what its gradient needs."""
+    """One recorded operation. `gradients` maps each input or weight to what its gradient needs.
+
+    flops: floating-point operations of its matrix products; entry-by-entry work is not counted.
+    """
 
     kind: str
     path: str
     inputs: tuple[Tensor, ...]
     output: Tensor
     gradients: Mapping[Tensor, Needs]
+    flops: sympy.Expr = NO_FLOPS
 
 
 @dataclass(frozen=True)
@@ -72,6 +86,7 @@ class Graph:
 class _Trace:
     spec: Callable[..., object]
     compute: DType
+    adapted: Adapted | None = None
     ops: list[Op] = field(default_factory=list)
     weights: list[Tensor] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -149,6 +164,10 @@ def record(
     all that is wrong with a spec.
     """
     trace = _trace(kind)
+    if trace.adapted is not None and kind == trace.adapted.adapter.kind:
+        here = ".".join((*trace.scopes, str(kwargs.get("name", kind))))
+        if paths.within(here, trace.adapted.on):
+            return _adapt(trace, trace.adapted, (kind, function, args, kwargs))
     given = tuple(arg for arg in (*args, *kwargs.values()) if isinstance(arg, Tensor))
     name = str(kwargs.pop("name", kind))
     path = trace.path(name)
@@ -158,29 +177,50 @@ def record(
         if not name.isidentifier():
             raise InputError(f"name {name!r}: an op's name is an identifier")
         declared = function(*args, **kwargs)
-        output, gradients = _checked(path, declared, given)
+        output, gradients, flops = _checked(path, declared, given)
     except InputError as error:
         where = location.called(trace.spec) if declared is None else location.defined(function)
         trace.problems.append(Problem(where, path, str(error)))
         return given[0] if given else Tensor((), path="")
     finally:
         current_path.reset(token)
-    trace.ops.append(Op(kind, path, given, output, MappingProxyType(gradients)))
+    trace.ops.append(Op(kind, path, given, output, MappingProxyType(gradients), flops))
     return output
 
 
-def _checked(path: str, declared: object, given: tuple[Tensor, ...]) -> Declared:
-    """What an op's function returned, if it is (output, {tensor: needs(...)})."""
-    if not (isinstance(declared, tuple) and len(declared) == 2):
+def _adapt(
+    trace: _Trace,
+    adapted: Adapted,
+    call: tuple[str, Callable[..., object], tuple[object, ...], dict[str, object]],
+) -> Tensor:
+    """Run an adapter in place of an op; the ops within it are not adapted again."""
+    kind, function, args, kwargs = call
+    trace.adapted = None
+    try:
+        with scope(str(kwargs.pop("name", kind))):
+            return adapted.adapter.function(
+                lambda *args, **kwargs: record(kind, function, args, {**kwargs, "name": "base"}),
+                *args,
+                **kwargs,
+            )
+    finally:
+        trace.adapted = adapted
+
+
+def _checked(
+    path: str, declared: object, given: tuple[Tensor, ...]
+) -> tuple[Tensor, dict[Tensor, Needs], sympy.Expr]:
+    """What an op's function returned, if it is (output, {tensor: needs(...)}[, flops])."""
+    if not (isinstance(declared, tuple) and len(declared) in (2, 3)):
         raise InputError(f"an op returns (output, {{input: needs(...)}}), not {_said(declared)}")
-    output, gradients = declared
+    output, gradients, flops = (*declared, NO_FLOPS)[:3]
     if not isinstance(output, Tensor):
         raise InputError(f"an op's output is a tensor, not {_said(output)}")
     if not isinstance(gradients, dict):
         raise InputError(f"an op's gradients are {{input: needs(...)}}, not {_said(gradients)}")
     for target, need in gradients.items():
         _check_gradient(path, target, need, given)
-    return output, gradients
+    return output, gradients, flops
 
 
 def _check_gradient(path: str, target: object, need: object, given: tuple[Tensor, ...]) -> None:
@@ -212,18 +252,20 @@ def trace(
     shapes: Mapping[str, tuple[object, ...]],
     *,
     compute: DType = COMPUTE,
+    adapted: Adapted | None = None,
     **options: object,
 ) -> Graph:
     """Run `function` on symbolic inputs of these shapes and return the graph of its ops.
 
-    compute: dtype of the inputs, and of weights unless told. options: passed to `function`.
+    compute: dtype of the inputs, and of weights unless told. adapted: an adapter to put in.
+    options: passed to `function`.
 
     Raises SpecError, with every problem found, if the function or an op in it is at fault.
     """
     inputs = tuple(
         Tensor(dims(shape), compute, name=name, path="") for name, shape in shapes.items()
     )
-    trace = _Trace(function, compute)
+    trace = _Trace(function, compute, adapted)
     token = _current.set(trace)
     output: object = None
     try:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy
 
 from membill import registry
+from membill.adapter import Adapted, Adapter
 from membill.dtypes import COMPUTE, FLOAT32
-from membill.errors import InputError, unknown
+from membill.errors import unknown
 from membill.formula import Definition, Formula
 from membill.garbage import uncollected
-from membill.graph import Graph, trace
-from membill.ledger import Ledger, Region, Row, collect, price, total
-from membill.recompute import region_of
+from membill.graph import Graph, live_tensors, trace
+from membill.ledger import Ledger, Row, price, total
+from membill.paths import upto, within
+from membill.rebuild import outcome
 from membill.symbols import beta
-from membill.tensor import exact
+from membill.tensor import Role, Tensor, count
 
 OptionValue = str | bool
 
@@ -56,6 +58,19 @@ class Derivation:
     headline: Formula
 
 
+@dataclass(frozen=True)
+class Price:
+    """FLOPs that are run again in backward, and FLOPs of forward and backward without that."""
+
+    rerun: Formula
+    step: Formula
+
+    @property
+    def ratio(self) -> sympy.Expr:
+        """The one over the other, in lowest terms."""
+        return sympy.cancel(self.rerun.expr / self.step.expr)
+
+
 @dataclass(frozen=True, eq=False)
 class Layer:
     """A layer's spec with a value for each of its options."""
@@ -68,6 +83,8 @@ class Layer:
     inputs: Mapping[str, tuple[object, ...]]
     options: tuple[Option, ...]
     chosen: Mapping[str, OptionValue] = field(default_factory=dict)
+    adapted: Adapted | None = None
+    frozen: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -110,6 +127,38 @@ class Layer:
             o.name: self.chosen[o.name] for o in self.options if self.chosen[o.name] != o.default
         }
 
+    def adapt(self, name: str, on: Collection[str]) -> Layer:
+        """The layer with an adapter at scopes or ops, everything else in it frozen.
+
+        `layer("llama").adapt("lora", on=["q", "v"])`. Raises InputError for an unknown adapter
+        or a place where no op is that it could adapt.
+        """
+        adapter = registry.find(Adapter, name)
+        places = [op.path for op in self.graph().ops if op.kind == adapter.kind]
+        for place in on:
+            if not any(upto(path, place) for path in places):
+                raise unknown(f"place for adapter {name}", place, places)
+        return replace(self, adapted=Adapted(adapter, tuple(on)))
+
+    def freeze(self, *scopes: str) -> Layer:
+        """The layer with the weights within these scopes or ops taking no gradient.
+
+        Raises InputError for a scope that holds no weight.
+        """
+        weights = [weight.label for weight in self.graph().weights]
+        for scope in scopes:
+            if not any(upto(weight, scope) for weight in weights):
+                raise unknown("scope to freeze", scope, weights)
+        return replace(self, frozen=(*self.frozen, *scopes))
+
+    def trainable(self, tensor: Tensor) -> bool:
+        """Whether an input or weight of the layer takes a gradient."""
+        if tensor.role is not Role.WEIGHT:
+            return True
+        if self.adapted is not None and not within(tensor.path, self.adapted.adapter.trains):
+            return False
+        return not within(tensor.label, self.frozen)
+
     def graph(self, dtype_bytes: int | sympy.Expr = 2) -> Graph:
         """The ops of the layer in order; SpecError with all problems if the spec is at fault.
 
@@ -133,11 +182,11 @@ class Layer:
         specialise: put in what the layer defines, such as d_k = d/h.
         statistics: count the norms' per-token statistics too.
         """
-        width = _width(dtype_bytes)
+        width = count(dtype_bytes, "dtype_bytes", "the bytes of an entry")
         traced = self.graph(dtype_bytes)
-        region = _region(recompute, traced)
+        policy = registry.policy(recompute)
         found = price(
-            collect(traced, region=region),
+            outcome(traced, policy, self.trainable).kept,
             traced.weights,
             {beta: width},
             self.definitions if specialise else (),
@@ -169,6 +218,30 @@ class Layer:
         )
         return total(counts, "parameters")
 
+    def flops(self) -> Formula:
+        """Floating-point operations of the layer's matrix products in one forward pass."""
+        return self.formula(sympy.Add(*(op.flops for op in self.graph().ops)), "FLOPs")
+
+    def formula(self, expr: sympy.Expr, unit: str) -> Formula:
+        """An expression over the layer's symbols, at two bytes an entry, with its definitions."""
+        put = {beta: sympy.Integer(2), **dict(self.definitions)}
+        return Formula(expr.subs(put), unit, self.definitions)
+
+    def price(self, *, recompute: object = "none") -> Price:
+        """What a recompute policy costs: FLOPs run again, beside those of the whole step."""
+        traced = self.graph()
+        rerun = outcome(traced, registry.policy(recompute), self.trainable).rerun
+        live = live_tensors(traced, self.trainable)
+        backward = (
+            need.flops
+            for op in traced.ops
+            for target, need in op.gradients.items()
+            if target in live
+        )
+        again = sympy.Add(*(op.flops for op in rerun))
+        step = sympy.Add(*(op.flops for op in traced.ops), *backward)
+        return Price(self.formula(again, "FLOPs"), self.formula(step, "FLOPs"))
+
     def derivation(
         self, *, recompute: object = "none", dtype_bytes: int | sympy.Expr = 2
     ) -> Derivation:
@@ -193,24 +266,6 @@ def _trace(layer: Layer, in_float32: bool) -> Graph:
         layer.function,
         layer.inputs,
         compute=FLOAT32 if in_float32 else COMPUTE,
+        adapted=layer.adapted,
         **{option.name: option.choices[layer.chosen[option.name]] for option in layer.options},
     )
-
-
-def _region(given: object, traced: Graph) -> Region:
-    return region_of(registry.policy(given), traced)
-
-
-def _width(dtype_bytes: object) -> sympy.Expr:
-    try:
-        width = exact(dtype_bytes, "dtype_bytes")
-    except InputError:
-        if isinstance(dtype_bytes, sympy.Symbol):
-            raise
-        width = None
-    if width is None or width.is_integer is False or width.is_positive is False:
-        raise InputError(
-            f"dtype_bytes = {dtype_bytes!r}: give the bytes of an entry, an integer > 0, "
-            "or a symbol"
-        )
-    return width

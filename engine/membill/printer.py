@@ -71,8 +71,12 @@ def fraction(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
 
 
 def terms(expr: sympy.Expr) -> list[sympy.Expr]:
-    """The terms of the expanded expression, in the order in which they are written."""
-    return sorted(sympy.Add.make_args(sympy.expand(expr)), key=_term_key)
+    """The terms of the expanded expression in the order in which they are written.
+
+    What is taken away comes last: `p - i`.
+    """
+    found = sorted(sympy.Add.make_args(sympy.expand(expr)), key=_term_key)
+    return sorted(found, key=lambda term: term.could_extract_minus_sign())
 
 
 def _sum(expr: sympy.Expr, style: Style) -> str:
@@ -207,7 +211,8 @@ def _divided(sign: str) -> Callable[[str, str], str]:
 
 
 def _text_quotient(above: str, below: str) -> str:
-    whole = below.isdigit() or _is_letter(below) or below.startswith("(")
+    one = below.isdigit() or _is_letter(below) or ("_" in below and below.isidentifier())
+    whole = one or below.startswith("(")
     return f"{above}/{below if whole else f'({below})'}"
 
 

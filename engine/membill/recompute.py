@@ -6,12 +6,13 @@ knowledge about networks and are named in spec packages.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from membill.errors import InputError, unknown
 from membill.graph import Graph, Op
 from membill.ledger import Region
+from membill.paths import upto
 
 WHOLE_LAYER = "layer"
 
@@ -28,6 +29,7 @@ class Policy:
     scopes: tuple[str, ...]
     summary: str
     source: str = ""
+    drops: Callable[[Op], bool] | None = None
 
 
 def region_of(policy: Policy, graph: Graph) -> Region:
@@ -35,7 +37,7 @@ def region_of(policy: Policy, graph: Graph) -> Region:
 
     Raises InputError if a scope of the policy is nowhere in the graph.
     """
-    if policy == FULL:
+    if policy.scopes == FULL.scopes:
         return lambda op: WHOLE_LAYER
     for scope in policy.scopes:
         if not any(_within(op, scope, policy) for op in graph.ops):
@@ -60,13 +62,32 @@ def applicable(policies: Iterable[Policy], graph: Graph) -> tuple[Policy, ...]:
 
 
 def _within(op: Op, scope: str, policy: Policy) -> str:
-    """The part of the op's path that ends with `scope`, or "" if the op lies outside of it."""
-    parts, wanted = op.path.split("."), scope.split(".")
-    starts = max(len(parts) - len(wanted), 0)
-    for start in range(starts if policy.name else min(starts, 1)):
-        if parts[start : start + len(wanted)] == wanted:
-            return ".".join(parts[: start + len(wanted)])
-    return ""
+    """The scope of the op that ends with `scope`, or "" if the op lies outside of it.
+
+    A named policy knows no layer, so that its scopes may start anywhere; a caller's start at the
+    layer.
+    """
+    found = upto(op.path.rpartition(".")[0], scope)
+    return found if policy.name or found == scope else ""
+
+
+def dropping(drops: Callable[[Op], bool]) -> Policy:
+    """A policy that keeps nothing made by the ops for which the predicate holds.
+
+    What backward needs of it is rebuilt from the nearest tensors that are kept.
+    """
+    return Policy("", (), "drop what a predicate names", drops=drops)
+
+
+def both(first: Policy, second: Policy) -> Policy:
+    """Recompute what either policy recomputes."""
+    drops = [policy.drops for policy in (first, second) if policy.drops is not None]
+    return Policy(
+        "+".join(filter(None, (first.name, second.name))),
+        FULL.scopes if FULL in (first, second) else (*first.scopes, *second.scopes),
+        f"{first.summary} {second.summary}",
+        drops=(lambda op: any(drop(op) for drop in drops)) if drops else None,
+    )
 
 
 def of_scopes(scopes: Collection[str]) -> Policy:

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
 from importlib.metadata import entry_points
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from membill import location, recompute
 from membill.errors import InputError, Problem, SpecError, unknown
+from membill.mesh import Rule
 from membill.shapes import Shape, read_shape
 
 if TYPE_CHECKING:
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
 GROUP = "membill.specs"
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Item = TypeVar("Item")
+
+
+class Named(Protocol):
+    """Anything that is registered by name."""
+
+    @property
+    def name(self) -> str:
+        """The name that it is asked for by."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +44,19 @@ class Registry:
 
     layers: dict[str, Layer] = field(default_factory=dict)
     ops: dict[str, OpSpec] = field(default_factory=dict)
-    policies: dict[str, recompute.Policy] = field(default_factory=dict)
     shapes: dict[str, Traversable] = field(default_factory=dict)
     templates: dict[str, Traversable] = field(default_factory=dict)
     choices: dict[str, dict[str, Callable[..., object]]] = field(default_factory=dict)
+    named: dict[type, dict[str, Any]] = field(default_factory=dict)
+    rules: list[Rule] = field(default_factory=list)
+
+    @property
+    def policies(self) -> Mapping[str, recompute.Policy]:
+        """Recomputation policies by name."""
+        return self.named[recompute.Policy]
 
 
-_installed = Registry(policies={"none": recompute.NONE, "full": recompute.FULL})
+_installed = Registry(named={recompute.Policy: {"none": recompute.NONE, "full": recompute.FULL}})
 _target: ContextVar[Registry] = ContextVar("registry", default=_installed)
 
 
@@ -88,9 +104,37 @@ def _add(
     into[name] = item  # type: ignore[assignment]
 
 
-def add_policy(policy: recompute.Policy) -> None:
-    """Register a named recomputation policy."""
-    _target.get().policies[policy.name] = policy
+def register(*items: Named) -> None:
+    """Register policies, adapters, recipes, schedules ... each under its kind and name.
+
+    Raises InputError if another of that kind has the name.
+    """
+    for item in items:
+        table = _target.get().named.setdefault(type(item), {})
+        if table.setdefault(item.name, item) != item:
+            raise InputError(f"{_kind(type(item))} {item.name!r} is already defined")
+
+
+def register_rules(*rules: Rule) -> None:
+    """Append mesh rules, in the order in which they are tried."""
+    _target.get().rules.extend(rules)
+
+
+def everything(kind: type[Item]) -> Mapping[str, Item]:
+    """All that is registered of a kind, by name."""
+    return known().named.get(kind, {})
+
+
+def find(kind: type[Item], name: object) -> Item:
+    """The item of that kind and name; InputError, with the known ones, if there is none."""
+    table = everything(kind)
+    if not isinstance(name, str) or name not in table:
+        raise unknown(_kind(kind), name, table)
+    return table[name]
+
+
+def _kind(kind: type) -> str:
+    return kind.__name__.lower()
 
 
 def add_shapes(folder: Traversable) -> None:
@@ -115,7 +159,7 @@ def choice(group: str, name: str) -> Callable[[Function], Function]:
     name: `membill.layer("gpt", attention="flash")`.
     """
 
-    def register(function: Function) -> Function:
+    def enrol(function: Function) -> Function:
         own = _target.get().choices.setdefault(group, {})
         present = own.get(name)
         if present is not None and location.defined(present) != location.defined(function):
@@ -123,7 +167,7 @@ def choice(group: str, name: str) -> Callable[[Function], Function]:
         own[name] = function
         return function
 
-    return register
+    return enrol
 
 
 def alternatives(function: object) -> Mapping[str, Callable[..., object]]:
@@ -140,19 +184,28 @@ def alternatives(function: object) -> Mapping[str, Callable[..., object]]:
 
 
 def policy(given: object) -> recompute.Policy:
-    """The policy for a name, or for a collection of scope paths."""
+    """The policy for a name, a predicate on ops, or a collection of these and scope paths.
+
+    Raises InputError for anything else, and for an unknown name.
+    """
     if isinstance(given, recompute.Policy):
         return given
     if isinstance(given, str):
-        policies = known().policies
-        if given not in policies:
-            raise InputError(
-                f"{unknown('recompute policy', given, policies)}; or a collection of scope paths"
-            )
-        return policies[given]
-    if isinstance(given, (list, tuple, set, frozenset)):
-        return recompute.of_scopes(given)
-    raise InputError(f"recompute = {given!r}: give a policy's name or a collection of scope paths")
+        return find(recompute.Policy, given)
+    if callable(given):
+        return recompute.dropping(given)
+    if isinstance(given, (list, tuple, set, frozenset)) and given:
+        return reduce(recompute.both, (_part(item) for item in given))
+    raise InputError(
+        f"recompute = {given!r}: give a policy's name, a predicate on ops, or a collection of "
+        "these and of scope paths"
+    )
+
+
+def _part(given: object) -> recompute.Policy:
+    if isinstance(given, str) and given not in everything(recompute.Policy):
+        return recompute.of_scopes([given])
+    return policy(given)
 
 
 def shape(name: str) -> Shape:

@@ -1,33 +1,50 @@
 """What a spec is written with: `from membill.spec import layer, needs, op, scope, weight`."""
 
+from membill.adapter import Adapter
 from membill.declare import layer
-from membill.dtypes import BOOL, COMPUTE, FLOAT32, INT64, UINT64, DType
+from membill.dtypes import BOOL, COMPUTE, FLOAT8, FLOAT32, INT4, INT8, INT64, UINT64, DType
 from membill.graph import Declared, constant, index, needs, scope, weight
+from membill.mesh import Axis, Rule
 from membill.ops import op
+from membill.pipeline import Schedule
+from membill.recipe import Partition, Recipe, State
 from membill.recompute import Policy
-from membill.registry import add_policy, add_shapes, add_templates, choice
-from membill.tensor import Role, Tensor
+from membill.registry import add_shapes, add_templates, choice, register, register_rules
+from membill.tensor import Role, Tensor, dims, product
 
 __all__ = [
     "BOOL",
     "COMPUTE",
+    "FLOAT8",
     "FLOAT32",
+    "INT4",
+    "INT8",
     "INT64",
     "UINT64",
+    "Adapter",
+    "Axis",
     "DType",
     "Declared",
+    "Partition",
     "Policy",
+    "Recipe",
     "Role",
+    "Rule",
+    "Schedule",
+    "State",
     "Tensor",
-    "add_policy",
     "add_shapes",
     "add_templates",
     "choice",
     "constant",
+    "dims",
     "index",
     "layer",
     "needs",
     "op",
+    "product",
+    "register",
+    "register_rules",
     "scope",
     "weight",
 ]

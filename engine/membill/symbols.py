@@ -17,7 +17,7 @@ from membill.errors import InputError
 
 @dataclass(frozen=True)
 class SymbolInfo:
-    """A letter of the formulas: a positive integer with a meaning.
+    """A letter of the formulas: an integer, positive unless `least` is 0, with a meaning.
 
     `factor_rank` places it within a product, `term_rank` places the products that hold it within
     a sum. `width`, if set, is the symbol beside which this one is written when both occur: a
@@ -31,6 +31,7 @@ class SymbolInfo:
     term_rank: int
     width: sympy.Symbol | None = None
     elsewhere: str = ""
+    least: int = 1
 
     @property
     def name(self) -> str:
@@ -50,18 +51,27 @@ def define(
     term_rank: int = 80,
     width: sympy.Symbol | None = None,
     elsewhere: str = "",
+    least: int = 1,
 ) -> sympy.Symbol:
     """Make the symbol `name`, or return the one that exists if it was defined the same way.
 
     Ranks run from 0 (first) to 99 (last); the built-in letters have theirs below. `elsewhere`
-    says which letter other papers use. Raises InputError if `name` is not an identifier or
-    already stands for something else.
+    says which letter other papers use. `least` is the smallest value, 0 or 1. Raises InputError if
+    `name` is not an identifier or already stands for something else.
     """
     if not name.isidentifier() or iskeyword(name):
         raise InputError(f"symbol {name!r}: a symbol's name is a Python identifier")
-    symbol = sympy.Symbol(name, positive=True, integer=True)
+    sign = {"positive": True} if least else {"nonnegative": True}
+    symbol = sympy.Symbol(name, integer=True, **sign)
     info = SymbolInfo(
-        symbol, latex or _default_latex(name), meaning, factor_rank, term_rank, width, elsewhere
+        symbol,
+        latex or _default_latex(name),
+        meaning,
+        factor_rank,
+        term_rank,
+        width,
+        elsewhere,
+        least,
     )
     known = _registry.setdefault(name, info)
     if known != info:
@@ -87,6 +97,11 @@ def info(symbol: sympy.Basic) -> SymbolInfo:
             "a positive integer: import it from membill.symbols"
         )
     return known
+
+
+def named(name: str) -> SymbolInfo:
+    """What is known of the symbol of that name, which must exist."""
+    return _registry[name]
 
 
 def is_defined(name: str) -> bool:
@@ -136,11 +151,15 @@ L = define("L", "layers", factor_rank=4, term_rank=50, elsewhere="l, n_layers")
 N = define("N", "parameters of the model", factor_rank=5, term_rank=5, elsewhere=r"Psi")
 E = define("E", "experts of a mixture-of-experts layer", factor_rank=6, term_rank=40)
 k = define("k", "experts that each token visits", factor_rank=7, term_rank=41, elsewhere="top_k")
+s = define("s", "layers in a segment that is recomputed at once", factor_rank=4, term_rank=51)
+r = define("r", "rank of a low-rank adapter", factor_rank=23, term_rank=15)
 t = define("t", "tensor-parallel degree", factor_rank=90, term_rank=90, elsewhere="tp")
 c = define("c", "context-parallel degree", factor_rank=91, term_rank=91, elsewhere="cp")
 e = define("e", "expert-parallel degree", factor_rank=92, term_rank=92, elsewhere="ep")
 p = define("p", "pipeline-parallel degree", factor_rank=93, term_rank=93, elsewhere="pp")
 N_d = define("N_d", "data-parallel degree", factor_rank=94, term_rank=94, elsewhere="n, dp")
+i = define("i", "pipeline stage, counted from 0", factor_rank=9, term_rank=63, least=0)
+v = define("v", "model chunks on each pipeline stage", factor_rank=9, term_rank=64)
 m = define("m", "micro-batches in a step", factor_rank=8, term_rank=62)
 beta = define(
     "beta",

@@ -136,6 +136,22 @@ def exact(value: object, what: str) -> sympy.Expr:
     return expr
 
 
+def count(value: object, name: str, noun: str) -> sympy.Expr:
+    """`value` as a whole number > 0 or a symbol that stands for one; else InputError.
+
+    name: the argument that it was given for. noun: what such an argument is, "a degree".
+    """
+    try:
+        found = exact(value, name)
+    except InputError:
+        if isinstance(value, sympy.Symbol):
+            raise
+        found = None
+    if found is None or found.is_integer is False or found.is_positive is False:
+        raise InputError(f"{name} = {value!r}: give {noun}, an integer > 0, or a symbol")
+    return found
+
+
 def product(axes: Iterable[sympy.Expr]) -> sympy.Expr:
     """The product of axes, 1 for none."""
     return sympy.sympify(math.prod(axes))

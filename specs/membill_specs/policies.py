@@ -1,6 +1,6 @@
 """Recomputation policies by name, beyond the engine's own `none` and `full`."""
 
-from membill.spec import Policy, add_policy
+from membill.spec import Policy, register
 
 SELECTIVE = Policy(
     "selective",
@@ -9,4 +9,4 @@ SELECTIVE = Policy(
     "Korthikanti et al. 2022, section 5",
 )
 
-add_policy(SELECTIVE)
+register(SELECTIVE)

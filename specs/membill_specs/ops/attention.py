@@ -8,20 +8,30 @@ def attention_scores(q: Tensor, k: Tensor) -> Declared:
     """s = q kᵀ / √d_k for every head: (b, h, T, T) from (b, T, h, d_k)."""
     batch, tokens = q.leading
     s = q.like(shape=(batch, q.features[0], tokens, k.leading[-1]))
-    return s, {
-        q: needs(k, tex=r"\bar Q = \bar S K / \sqrt{d_k}"),
-        k: needs(q, tex=r"\bar K = \bar S^\top Q / \sqrt{d_k}"),
-    }
+    flops = 2 * s.entries * q.features[1]
+    return (
+        s,
+        {
+            q: needs(k, tex=r"\bar Q = \bar S K / \sqrt{d_k}", flops=flops),
+            k: needs(q, tex=r"\bar K = \bar S^\top Q / \sqrt{d_k}", flops=flops),
+        },
+        flops,
+    )
 
 
 @op(source="PyTorch derivatives.yaml: bmm")
 def attention_context(p: Tensor, v: Tensor) -> Declared:
     """o = p v for every head: (b, T, h, d_k) from (b, h, T, T) and (b, T, h, d_k)."""
     o = v.like()
-    return o, {
-        p: needs(v, tex=r"\bar P = \bar O V^\top"),
-        v: needs(p, tex=r"\bar V = P^\top \bar O"),
-    }
+    flops = 2 * p.entries * v.features[1]
+    return (
+        o,
+        {
+            p: needs(v, tex=r"\bar P = \bar O V^\top", flops=flops),
+            v: needs(p, tex=r"\bar V = P^\top \bar O", flops=flops),
+        },
+        flops,
+    )
 
 
 @op(source="Dao et al. 2022, FlashAttention, algorithm 4")
@@ -36,13 +46,18 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor) -> Declared:
     state = q.like("rng_state", shape=(2,), dtype=UINT64, role=Role.BOOKKEEPING)
     offset = q.like("rng_offset", shape=(), dtype=UINT64, role=Role.BOOKKEEPING)
     kept = (q, k, v, o, lse, state, offset)
+    product = 2 * o.entries * k.leading[-1]
     scores = r"P = \exp(Q K^\top / \sqrt{d_k} - \ell)"
     inner = r"\bar S = P \odot (\bar O V^\top - \langle \bar O, O \rangle)"
-    return o, {
-        q: needs(*kept, tex=rf"\bar Q = \bar S K / \sqrt{{d_k}},\ {inner},\ {scores}"),
-        k: needs(*kept, tex=rf"\bar K = \bar S^\top Q / \sqrt{{d_k}},\ {inner}"),
-        v: needs(*kept, tex=rf"\bar V = P^\top \bar O,\ {scores}"),
+    # Backward does five products: P again and dV, dP and dQ, dK.
+    gradients = {
+        q: needs(
+            *kept, tex=rf"\bar Q = \bar S K / \sqrt{{d_k}},\ {inner},\ {scores}", flops=2 * product
+        ),
+        k: needs(*kept, tex=rf"\bar K = \bar S^\top Q / \sqrt{{d_k}},\ {inner}", flops=product),
+        v: needs(*kept, tex=rf"\bar V = P^\top \bar O,\ {scores}", flops=2 * product),
     }
+    return o, gradients, 2 * product
 
 
 @op(source="Su et al. 2021, RoFormer; its gradient is the inverse rotation")

@@ -1,0 +1,104 @@
+"""Sharding: which axes of a tensor a mesh of devices divides.
+
+A mesh has named axes with a degree each, a number or a symbol. Rules, in order, say which symbol
+of a tensor's shape an axis divides: the first rule that fits wins, and an axis divides a tensor
+at most once. Which axes and rules there are is knowledge, and comes from spec packages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import sympy
+
+from membill.errors import InputError, unknown
+from membill.formula import Condition
+from membill.tensor import count
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Axis `axis` of the mesh divides the axes of a tensor that hold `symbol`.
+
+    switch: the rule holds only where this switch of the plan is on; always if empty.
+    replicate: what cannot be divided any further is replicated, once a device holds one.
+    """
+
+    symbol: sympy.Symbol
+    axis: str
+    switch: str = ""
+    replicate: bool = False
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A kind of parallelism: its name in a plan, the letter of its degree, what it does."""
+
+    name: str
+    symbol: sympy.Symbol
+    summary: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """The degrees of a plan by axis name, with the rules that hold in it, in order."""
+
+    degrees: Mapping[str, sympy.Expr] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sharded:
+    """One device's part of a shape, and what must divide what for the parts to be equal."""
+
+    shape: tuple[sympy.Expr, ...]
+    conditions: tuple[Condition, ...] = ()
+
+
+def shard(shape: tuple[sympy.Expr, ...], mesh: Mesh) -> Sharded:
+    """One device's part of a tensor of this shape."""
+    local, conditions = list(shape), []
+    for axis, degree in mesh.degrees.items():
+        found = _first(local, shape, [rule for rule in mesh.rules if rule.axis == axis])
+        if found is None or degree == 1:
+            continue
+        index, rule = found
+        whole = local[index]
+        spread = rule.replicate and degree.is_Integer
+        local[index] = sympy.ceiling(whole / degree) if spread else whole / degree
+        conditions.append(Condition(degree, rule.symbol, either_way=spread))
+    return Sharded(tuple(local), tuple(conditions))
+
+
+def _first(
+    local: list[sympy.Expr], shape: tuple[sympy.Expr, ...], rules: list[Rule]
+) -> tuple[int, Rule] | None:
+    """The first axis, in the order of the rules, that a rule lets the mesh divide."""
+    for rule in rules:
+        for index, whole in enumerate(shape):
+            if rule.symbol in whole.free_symbols and local[index] is not None:
+                return index, rule
+    return None
+
+
+def replication(shape: tuple[sympy.Expr, ...], mesh: Mesh) -> sympy.Expr:
+    """How many devices of the mesh hold the same part: ranks times the part over the whole."""
+    ranks = sympy.Mul(*mesh.degrees.values())
+    return sympy.cancel(ranks * sympy.Mul(*shard(shape, mesh).shape) / sympy.Mul(*shape))
+
+
+def mesh_of(axes: Mapping[str, Axis], rules: tuple[Rule, ...], given: Mapping[str, object]) -> Mesh:
+    """The mesh for degrees and switches by name; InputError for a name that no rule knows."""
+    switches = {rule.switch for rule in rules if rule.switch}
+    for name, value in given.items():
+        if name not in axes and name not in switches:
+            raise unknown("mesh axis", name, [*axes, *switches])
+        if name in switches and not isinstance(value, bool):
+            raise InputError(f"{name} = {value!r}: a switch is True or False")
+    degrees = {
+        name: count(given[name], name, "a degree") for name in axes if given.get(name, 1) != 1
+    }
+    live = tuple(rule for rule in rules if not rule.switch or given.get(rule.switch) is True)
+    return Mesh({name: degree for name, degree in degrees.items() if degree != 1}, live)

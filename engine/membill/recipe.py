@@ -1,0 +1,107 @@
+"""Model states: what a training recipe stores for each parameter, and who holds which part.
+
+A recipe lists states (weights, gradients, master copy, moments), each with a dtype. Partitioning
+divides some of them among the data-parallel devices. Both are knowledge and come from specs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sympy
+
+from membill.dtypes import FLOAT32, DType
+from membill.errors import InputError
+from membill.formula import Condition, Formula
+from membill.ledger import total
+from membill.symbols import N, N_d, beta
+
+
+@dataclass(frozen=True)
+class State:
+    """One number kept for every parameter.
+
+    kind: what it is to a partitioning ("weights", "gradients", "master", "moments").
+    block: parameters that share one float32 constant, for block-quantised states; 0 for none.
+    """
+
+    name: str
+    kind: str
+    dtype: DType
+    block: int = 0
+
+    def bytes(self, parameters: sympy.Expr) -> sympy.Expr:
+        """Bytes for so many parameters, block constants included."""
+        constants = sympy.ceiling(parameters / self.block) * FLOAT32.bytes if self.block else 0
+        return parameters * self.dtype.bytes + constants
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is kept of each parameter during training, besides activations."""
+
+    name: str
+    title: str
+    states: tuple[State, ...]
+    summary: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Which kinds of states are divided among data-parallel devices, by stage."""
+
+    name: str
+    stages: Mapping[int, frozenset[str]]
+    summary: str
+    source: str
+
+
+@dataclass(frozen=True)
+class StateRow:
+    """One state in the bill: bytes that one device holds of it."""
+
+    state: State
+    bytes: Formula
+    divided: bool
+
+
+def model_states(
+    recipe: Recipe,
+    parameters: int | sympy.Expr = N,
+    *,
+    divided: frozenset[str] = frozenset(),
+    devices: int | sympy.Expr = N_d,
+    dtype_bytes: int | sympy.Expr = 2,
+) -> tuple[StateRow, ...]:
+    """What one device holds of each state of a recipe.
+
+    parameters: how many, as a number or an expression. divided: the kinds that `devices` divide.
+    Among a number of devices the shares are padded to equal whole ones; among a symbol's, the
+    formula holds where the symbol divides the parameters.
+    """
+    count = sympy.sympify(parameters)
+    among = sympy.sympify(devices)
+    part = sympy.ceiling(count / among) if among.is_Integer else count / among
+    condition = () if among.is_Integer else (Condition(among, count),)
+
+    def row(state: State) -> StateRow:
+        share = state.kind in divided
+        held = state.bytes(part if share else count).subs(beta, dtype_bytes)
+        return StateRow(state, Formula(held, "bytes", (), condition if share else ()), share)
+
+    return tuple(row(state) for state in recipe.states)
+
+
+def divided_at(partition: Partition, stage: int) -> frozenset[str]:
+    """The kinds of states that a stage of a partitioning divides; InputError for no such stage."""
+    if isinstance(stage, bool) or stage not in partition.stages:
+        allowed = ", ".join(str(known) for known in sorted(partition.stages))
+        raise InputError(f"{partition.name} = {stage!r}: allowed are {allowed}")
+    return partition.stages[stage]
+
+
+def states_total(rows: tuple[StateRow, ...]) -> Formula:
+    """The sum over all states, in bytes."""
+    return total(row.bytes for row in rows)

@@ -1,0 +1,6 @@
+"""Training recipes: what is stored for every parameter."""
+
+from membill.spec import register
+from membill_specs.recipes.adam import RECIPES
+
+register(*RECIPES)
