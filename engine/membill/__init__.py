@@ -9,6 +9,7 @@ from membill.errors import InputError, MembillError, SpecError
 from membill.formula import Formula
 from membill.layers import Layer
 from membill.ledger import Ledger, Row
+from membill.plan import Plan, plan
 from membill.registry import layer, shape
 from membill.shapes import Shape
 
@@ -20,9 +21,11 @@ __all__ = [
     "Layer",
     "Ledger",
     "MembillError",
+    "Plan",
     "Row",
     "Shape",
     "SpecError",
     "layer",
+    "plan",
     "shape",
 ]

@@ -26,6 +26,14 @@ class Condition:
     dividend: sympy.Expr
     either_way: bool = False
 
+    def xreplace(self, values: Mapping[sympy.Symbol, sympy.Expr]) -> Condition:
+        """The condition with expressions put in for symbols."""
+        return replace(
+            self,
+            divisor=self.divisor.xreplace(dict(values)),
+            dividend=self.dividend.xreplace(dict(values)),
+        )
+
     def __str__(self) -> str:
         left, right = printer.text(self.divisor), printer.text(self.dividend)
         return f"{left} | {right}" + (f" or {right} | {left}" if self.either_way else "")
@@ -101,7 +109,8 @@ class Formula:
                     f"this formula has put in {symbol} = {printer.text(given)}, "
                     + ("not a whole number" if symbol not in new else f"not {new[symbol]}")
                 )
-        return Formula(self.expr.xreplace(new), self.unit, definitions)
+        conditions = tuple(condition.xreplace(new) for condition in self.conditions)
+        return Formula(self.expr.xreplace(new), self.unit, definitions, conditions)
 
     def __call__(self, **values: Any) -> Any:
         """Evaluate exactly: ints give an int, NumPy integer arrays broadcast to an array.
@@ -195,9 +204,14 @@ def _check_condition(condition: Condition, values: Mapping[str, Any]) -> None:
         wrong = wrong & (below % above != 0)
     if _any(wrong):
         raise InputError(
-            f"{printer.text(condition.divisor)} = {below} does not divide "
-            f"{printer.text(condition.dividend)} = {above}; the plan needs {condition}"
+            f"{_valued(condition.divisor, below)} does not divide "
+            f"{_valued(condition.dividend, above)}; the plan needs {condition}"
         )
+
+
+def _valued(expr: sympy.Expr, value: Any) -> str:
+    text = printer.text(expr)
+    return text if expr.is_number else f"{text} = {value}"
 
 
 def _count(name: str, value: Any) -> Any:

@@ -18,11 +18,13 @@ from membill.errors import unknown
 from membill.formula import Definition, Formula
 from membill.garbage import uncollected
 from membill.graph import Graph, live_tensors, trace
-from membill.ledger import Ledger, Row, price, total
+from membill.ledger import Ledger, Row, price
 from membill.paths import upto, within
+from membill.plan import Plan
+from membill.plan import plan as make_plan
 from membill.rebuild import outcome
 from membill.symbols import beta
-from membill.tensor import Role, Tensor, count
+from membill.tensor import Role, Tensor
 
 OptionValue = str | bool
 
@@ -169,54 +171,47 @@ class Layer:
     @uncollected()
     def ledger(
         self,
+        plan: Plan | None = None,
         *,
-        recompute: object = "none",
-        dtype_bytes: int | sympy.Expr = 2,
         specialise: bool = True,
         statistics: bool = True,
+        **settings: Any,
     ) -> Ledger:
-        """Every storage that the layer keeps for backward, with who needs it and why.
+        """Every storage that a device keeps of the layer, with who needs it and why.
 
-        recompute: "none", "full", another policy's name, or a collection of scope paths.
-        dtype_bytes: width of the compute dtype in bytes, a positive int or a symbol.
+        plan, settings: how the layer is run; settings by name (recompute="selective",
+        dtype_bytes=4, tp=8, sp=True) come before the plan's. See `membill.plan`.
         specialise: put in what the layer defines, such as d_k = d/h.
-        statistics: count the norms' per-token statistics too.
+        statistics: count the norms' per-token statistics and kernels' bookkeeping too.
         """
-        width = count(dtype_bytes, "dtype_bytes", "the bytes of an entry")
-        traced = self.graph(dtype_bytes)
-        policy = registry.policy(recompute)
+        run = make_plan(plan, **settings)
+        traced = self.graph(run.dtype_bytes)
         found = price(
-            outcome(traced, policy, self.trainable).kept,
+            outcome(traced, run.recompute, self.trainable).kept,
             traced.weights,
-            {beta: width},
+            {beta: run.dtype_bytes},
             self.definitions if specialise else (),
+            run.mesh,
         )
         return found if statistics else found.without_statistics()
 
     def activations(
         self,
+        plan: Plan | None = None,
         *,
-        recompute: object = "none",
-        dtype_bytes: int | sympy.Expr = 2,
         specialise: bool = True,
         statistics: bool = True,
+        **settings: Any,
     ) -> Formula:
-        """Bytes that the layer keeps for backward; the arguments are those of `ledger`."""
-        return self.ledger(
-            recompute=recompute,
-            dtype_bytes=dtype_bytes,
-            specialise=specialise,
-            statistics=statistics,
-        ).total()
+        """Bytes that a device keeps of the layer for backward; arguments as in `ledger`."""
+        ledger = self.ledger(plan, specialise=specialise, statistics=statistics, **settings)
+        return ledger.total()
 
-    def parameters(self, *, specialise: bool = True) -> Formula:
-        """How many parameters the layer has."""
-        definitions = self.definitions if specialise else ()
-        counts = (
-            Formula(weight.entries.xreplace(dict(definitions)), "parameters", definitions)
-            for weight in self.graph().weights
-        )
-        return total(counts, "parameters")
+    def parameters(
+        self, plan: Plan | None = None, *, specialise: bool = True, **settings: Any
+    ) -> Formula:
+        """How many parameters of the layer a device holds: all, unless a mesh divides them."""
+        return self.ledger(plan, specialise=specialise, **settings).parameters()
 
     def flops(self) -> Formula:
         """Floating-point operations of the layer's matrix products in one forward pass."""
@@ -227,10 +222,10 @@ class Layer:
         put = {beta: sympy.Integer(2), **dict(self.definitions)}
         return Formula(expr.subs(put), unit, self.definitions)
 
-    def price(self, *, recompute: object = "none") -> Price:
-        """What a recompute policy costs: FLOPs run again, beside those of the whole step."""
+    def price(self, plan: Plan | None = None, **settings: Any) -> Price:
+        """What recomputation costs: FLOPs run again, beside those of the whole step."""
         traced = self.graph()
-        rerun = outcome(traced, registry.policy(recompute), self.trainable).rerun
+        rerun = outcome(traced, make_plan(plan, **settings).recompute, self.trainable).rerun
         live = live_tensors(traced, self.trainable)
         backward = (
             need.flops
@@ -242,12 +237,10 @@ class Layer:
         step = sympy.Add(*(op.flops for op in traced.ops), *backward)
         return Price(self.formula(again, "FLOPs"), self.formula(step, "FLOPs"))
 
-    def derivation(
-        self, *, recompute: object = "none", dtype_bytes: int | sympy.Expr = 2
-    ) -> Derivation:
+    def derivation(self, plan: Plan | None = None, **settings: Any) -> Derivation:
         """The steps from the rows to the closed form, as data."""
-        general = self.ledger(recompute=recompute, dtype_bytes=dtype_bytes, specialise=False)
-        special = self.ledger(recompute=recompute, dtype_bytes=dtype_bytes)
+        general = self.ledger(plan, specialise=False, **settings)
+        special = self.ledger(plan, **settings)
         return Derivation(
             rows=general.rows,
             scopes=general.by_scope(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import sympy
@@ -12,6 +12,7 @@ import sympy
 from membill.dtypes import DType
 from membill.formula import Definition, Formula
 from membill.graph import Graph, Op, live_tensors
+from membill.mesh import UNDIVIDED, Mesh, Sharded, shard
 from membill.tensor import Role, Tensor
 
 Region = Callable[[Op], str | None]
@@ -52,6 +53,11 @@ class Row:
     why: tuple[str, ...]
 
     @property
+    def entries(self) -> Formula:
+        """How many numbers it holds; of a weight, parameters."""
+        return replace(self.bytes, expr=sympy.Mul(*self.shape), unit="parameters")
+
+    @property
     def scope(self) -> str:
         """The outermost scope of the account."""
         return self.path.partition(".")[0]
@@ -81,6 +87,10 @@ class Ledger:
     def total(self) -> Formula:
         """Bytes that one layer keeps for backward."""
         return total(row.bytes for row in self.rows)
+
+    def parameters(self) -> Formula:
+        """How many parameters of the layer a device holds."""
+        return total((row.entries for row in self.weights), "parameters")
 
     def by_scope(self) -> tuple[tuple[str, Formula], ...]:
         """The total split by outermost scope, in order of first use."""
@@ -134,24 +144,34 @@ def price(
     weights: Iterable[Tensor],
     values: Mapping[sympy.Symbol, sympy.Expr],
     definitions: tuple[Definition, ...],
+    mesh: Mesh = UNDIVIDED,
 ) -> Ledger:
-    """Put bytes on what is kept: `values` are substituted, `definitions` also go on record."""
+    """Put bytes on one device's part of what is kept.
+
+    `values` are substituted; `definitions` too, and go on record.
+    """
     substitution = {**values, **dict(definitions)}
 
     @cache
-    def put(shape: tuple[sympy.Expr, ...]) -> tuple[sympy.Expr, ...]:
-        return tuple(axis.xreplace(substitution) for axis in shape)
+    def part(shape: tuple[sympy.Expr, ...]) -> Sharded:
+        local = shard(shape, mesh)
+        return Sharded(
+            tuple(axis.xreplace(substitution) for axis in local.shape),
+            tuple(condition.xreplace(substitution) for condition in local.conditions),
+        )
 
     @cache
     def size(shape: tuple[sympy.Expr, ...], width: sympy.Expr) -> Formula:
-        return Formula(sympy.Mul(*put((*shape, width))), "bytes", definitions)
+        local = part(shape)
+        entries = sympy.Mul(*local.shape, width.xreplace(substitution))
+        return Formula(entries, "bytes", definitions, local.conditions)
 
     def row(item: Kept) -> Row:
         tensor = item.tensor
         return Row(
             path=item.account,
             tensor=tensor.label,
-            shape=put(tensor.shape),
+            shape=part(tensor.shape).shape,
             dtype=tensor.dtype,
             role=tensor.role,
             bytes=size(tensor.shape, tensor.dtype.bytes),
@@ -165,7 +185,8 @@ def price(
 
 def total(sizes: Iterable[Formula], unit: str = "bytes") -> Formula:
     """The sum of formulas of one unit; like ones are counted first, so that it stays linear."""
-    counted = Counter((size.expr, size.definitions) for size in sizes)
-    definitions = dict.fromkeys(item for (_, given) in counted for item in given)
-    terms = (number * expr for (expr, _), number in counted.items())
-    return Formula(sympy.Add(*terms), unit, tuple(definitions))
+    counted = Counter((size.expr, size.definitions, size.conditions) for size in sizes)
+    definitions = dict.fromkeys(item for (_, given, _) in counted for item in given)
+    conditions = dict.fromkeys(item for (_, _, given) in counted for item in given)
+    terms = (number * expr for (expr, _, _), number in counted.items())
+    return Formula(sympy.Add(*terms), unit, tuple(definitions), tuple(conditions))

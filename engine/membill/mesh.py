@@ -43,10 +43,17 @@ class Axis:
 
 @dataclass(frozen=True)
 class Mesh:
-    """The degrees of a plan by axis name, with the rules that hold in it, in order."""
+    """The degrees of a plan by axis name, with the rules that hold in it, in order.
+
+    given: the degrees and switches that it was made from.
+    """
 
     degrees: Mapping[str, sympy.Expr] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
+    given: Mapping[str, object] = field(default_factory=dict)
+
+
+UNDIVIDED = Mesh()
 
 
 @dataclass(frozen=True)
@@ -59,28 +66,29 @@ class Sharded:
 
 def shard(shape: tuple[sympy.Expr, ...], mesh: Mesh) -> Sharded:
     """One device's part of a tensor of this shape."""
-    local, conditions = list(shape), []
+    local, among = list(shape), [sympy.Integer(1)] * len(shape)
+    conditions: list[Condition] = []
     for axis, degree in mesh.degrees.items():
-        found = _first(local, shape, [rule for rule in mesh.rules if rule.axis == axis])
-        if found is None or degree == 1:
+        rules = [rule for rule in mesh.rules if rule.axis == axis]
+        index, rule = _first(shape, rules)
+        if rule is None:
             continue
-        index, rule = found
-        whole = local[index]
-        spread = rule.replicate and degree.is_Integer
-        local[index] = sympy.ceiling(whole / degree) if spread else whole / degree
-        conditions.append(Condition(degree, rule.symbol, either_way=spread))
+        spread = rule.replicate and bool(degree.is_Integer)
+        part = local[index] / degree
+        local[index] = sympy.ceiling(part) if spread else part
+        among[index] *= degree
+        dividing = [other for other in rules if other.symbol in shape[index].free_symbols]
+        conditions += [Condition(among[index], other.symbol, spread) for other in dividing]
     return Sharded(tuple(local), tuple(conditions))
 
 
-def _first(
-    local: list[sympy.Expr], shape: tuple[sympy.Expr, ...], rules: list[Rule]
-) -> tuple[int, Rule] | None:
-    """The first axis, in the order of the rules, that a rule lets the mesh divide."""
+def _first(shape: tuple[sympy.Expr, ...], rules: list[Rule]) -> tuple[int, Rule | None]:
+    """The first of the rules that fits, and the axis of the shape that it divides."""
     for rule in rules:
         for index, whole in enumerate(shape):
-            if rule.symbol in whole.free_symbols and local[index] is not None:
+            if rule.symbol in whole.free_symbols:
                 return index, rule
-    return None
+    return -1, None
 
 
 def replication(shape: tuple[sympy.Expr, ...], mesh: Mesh) -> sympy.Expr:
@@ -101,4 +109,5 @@ def mesh_of(axes: Mapping[str, Axis], rules: tuple[Rule, ...], given: Mapping[st
         name: count(given[name], name, "a degree") for name in axes if given.get(name, 1) != 1
     }
     live = tuple(rule for rule in rules if not rule.switch or given.get(rule.switch) is True)
-    return Mesh({name: degree for name, degree in degrees.items() if degree != 1}, live)
+    divided = {name: degree for name, degree in degrees.items() if degree != 1}
+    return Mesh(divided, live, dict(given))
