@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import sympy
 
-from membill.dtypes import FLOAT32, DType
+from membill.dtypes import DType
 from membill.errors import InputError
 from membill.formula import Condition, Formula
 from membill.ledger import total
@@ -19,22 +19,39 @@ from membill.symbols import N, N_d, beta
 
 
 @dataclass(frozen=True)
+class Constants:
+    """The constants of a quantised state: one of this dtype for each block of parameters."""
+
+    block: int
+    dtype: DType
+
+
+@dataclass(frozen=True)
 class State:
     """One number kept for every parameter.
 
     kind: what it is to a partitioning ("weights", "gradients", "master", "moments").
-    block: parameters that share one float32 constant, for block-quantised states; 0 for none.
+    constants: what is kept besides for each block of parameters, if the state is quantised.
     """
 
     name: str
     kind: str
     dtype: DType
-    block: int = 0
+    constants: tuple[Constants, ...] = ()
 
     def bytes(self, parameters: sympy.Expr) -> sympy.Expr:
         """Bytes for so many parameters, block constants included."""
-        constants = sympy.ceiling(parameters / self.block) * FLOAT32.bytes if self.block else 0
-        return parameters * self.dtype.bytes + constants
+        blocks = (
+            sympy.ceiling(parameters / each.block) * each.dtype.bytes for each in self.constants
+        )
+        return sympy.Add(parameters * self.dtype.bytes, *blocks)
+
+    @property
+    def bits(self) -> sympy.Rational:
+        """Bits a parameter, constants included, at two bytes for the compute dtype."""
+        own = self.dtype.bytes.subs(beta, 2)
+        shared = (each.dtype.bytes / each.block for each in self.constants)
+        return 8 * sympy.Add(own, *shared)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from membill.declare import layer
 from membill.dtypes import BOOL, COMPUTE, FLOAT8, FLOAT32, INT4, INT8, INT64, UINT64, DType
 from membill.graph import Declared, constant, index, needs, scope, weight
 from membill.mesh import Axis, Rule
+from membill.offload import Link, Movement
 from membill.ops import op
 from membill.pipeline import Schedule
-from membill.recipe import Partition, Recipe, State
+from membill.recipe import Constants, Partition, Recipe, State
 from membill.recompute import Policy
 from membill.registry import add_shapes, add_templates, choice, register, register_rules
 from membill.tensor import Role, Tensor, dims, product
@@ -23,8 +24,11 @@ __all__ = [
     "UINT64",
     "Adapter",
     "Axis",
+    "Constants",
     "DType",
     "Declared",
+    "Link",
+    "Movement",
     "Partition",
     "Policy",
     "Recipe",

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pkgutil import iter_modules
 
 from membill.spec import add_shapes, add_templates
-from membill_specs import adapters, layers, mesh, policies, recipes, schedules
+from membill_specs import adapters, layers, mesh, offloading, policies, recipes, schedules
 
 for module in iter_modules(layers.__path__):
     import_module(f"{layers.__name__}.{module.name}")
@@ -16,4 +16,4 @@ for module in iter_modules(layers.__path__):
 add_shapes(files("membill_specs.models"))
 add_templates(files("membill_specs") / "templates")
 
-__all__ = ["adapters", "layers", "mesh", "policies", "recipes", "schedules"]
+__all__ = ["adapters", "layers", "mesh", "offloading", "policies", "recipes", "schedules"]

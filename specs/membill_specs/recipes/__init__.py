@@ -1,6 +1,6 @@
 """Training recipes: what is stored for every parameter."""
 
 from membill.spec import register
-from membill_specs.recipes.adam import RECIPES
+from membill_specs.recipes import adam, quantised
 
-register(*RECIPES)
+register(*adam.RECIPES, *quantised.RECIPES)

@@ -1,14 +1,13 @@
 """Adam in several precisions."""
 
-from membill.spec import COMPUTE, FLOAT32, INT8, DType, Recipe, State
+from membill.spec import COMPUTE, FLOAT32, INT8, Constants, DType, Recipe, State
 
 BLOCK = 2048
 
 
-def _moments(dtype: DType, block: int = 0) -> tuple[State, State]:
-    return State("first moment", "moments", dtype, block), State(
-        "second moment", "moments", dtype, block
-    )
+def _moments(dtype: DType, *constants: Constants) -> tuple[State, State]:
+    first, second = "first moment", "second moment"
+    return State(first, "moments", dtype, constants), State(second, "moments", dtype, constants)
 
 
 WEIGHTS, GRADIENTS = State("weights", "weights", COMPUTE), State("gradients", "gradients", COMPUTE)
@@ -43,7 +42,7 @@ RECIPES = (
     Recipe(
         "adam-8bit",
         "8-bit Adam",
-        (WEIGHTS, GRADIENTS, MASTER, *_moments(INT8, BLOCK)),
+        (WEIGHTS, GRADIENTS, MASTER, *_moments(INT8, Constants(BLOCK, FLOAT32))),
         "Moments in 8 bits, with a float32 constant for each block of entries.",
         "Dettmers et al. 2022, 8-bit Optimizers via Block-wise Quantization",
     ),
