@@ -1,0 +1,171 @@
+"""The Jinja environment of templates and hand-written pages: filters, and names to ask for.
+
+A name that does not exist is an error, never an empty string: no page can state a figure that
+the registry does not know.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import sympy
+from markupsafe import Markup, escape
+
+from membill import dtypes, printer, registry, symbols, tables, units
+from membill.diff import diff
+from membill.errors import InputError, unknown
+from membill.formula import Formula
+from membill.layers import Layer
+from membill.ledger import total
+from membill.render import facts
+from membill.render.math import mathml
+from membill.render.terminal import terminal
+from membill.shapes import Shape, read_shape
+
+
+def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2.Environment:
+    """Templates from one folder; from the other, examples to quote and to run commands on."""
+    examples = docs / "examples"
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "mathml": _mathml,
+        "math": lambda value: Markup(f"${tex(value)}$"),
+        "wrapped": _wrapped,
+        "reason": _reason,
+        "prose": _prose,
+        "tex": tex,
+        "text": printer.text,
+        "shape": tables.shape_text,
+        "spelled": tables.spelled,
+        "code": _code,
+        "gb": units.gb,
+        "gib": units.gib,
+        "exact": units.exact,
+        "percent": lambda share: units.percent(_fraction(share)),
+        "decimal": lambda value, places=2: units.decimal(_fraction(value), places),
+        "paragraphs": lambda text: text.split("\n\n"),
+    }
+    made.globals |= {
+        "facts": facts,
+        "symbols": symbols,
+        "letters": {known.name: known.symbol for known in symbols.table()},
+        "units": units,
+        "dtypes": dtypes,
+        "diff": diff,
+        "dict": dict,
+        "total": total,
+        "width": lambda row: row.bytes.expr / sympy.Mul(*row.shape),
+        "entries": lambda row: sympy.Mul(*row.shape),
+        "layers": tuple(known.layers.values()),
+        "ops": known.ops,
+        "policies": tuple(known.policies.values()),
+        "shapes": shapes(known),
+        "layer": lambda name, **options: _named(known, name).variant(**options),
+        "example": lambda file: next(iter(registry.layers_in(examples / file).values())),
+        "shape": registry.shape,
+        "source": lambda file: Markup((examples / file).read_text(encoding="utf-8")),
+        "terminal": lambda command: Markup(terminal(command, examples)),
+    }
+    return made
+
+
+def shapes(known: registry.Registry) -> tuple[Shape, ...]:
+    """Every model shape, by name."""
+    return tuple(
+        read_shape(name, file.read_text(encoding="utf-8")) for name, file in known.shapes.items()
+    )
+
+
+def tex(value: object) -> str:
+    """LaTeX of a formula, an expression, or LaTeX itself."""
+    if isinstance(value, Formula):
+        return value.latex()
+    return printer.latex(value) if isinstance(value, sympy.Basic) else str(value)
+
+
+def fill(made: jinja2.Environment, text: str, where: str) -> str:
+    """A hand-written page with its expressions put in; InputError names page and line."""
+    try:
+        return made.from_string(text).render()
+    except jinja2.TemplateSyntaxError as error:
+        raise InputError(f"{where}:{error.lineno}: {error.message}") from error
+    except (jinja2.UndefinedError, InputError) as error:
+        raise InputError(f"{where}:{_line(error)}: {error}") from error
+
+
+def _line(error: Exception) -> str:
+    """The line of the template in which an error was raised."""
+    lines, trace = [""], error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<template>":
+            lines.append(str(trace.tb_lineno))
+        trace = trace.tb_next
+    return lines[-1]
+
+
+def _named(known: registry.Registry, name: str) -> Layer:
+    if name not in known.layers:
+        raise unknown("layer", name, known.layers)
+    return known.layers[name]
+
+
+def _mathml(value: object) -> Markup:
+    return Markup(mathml(tex(value)))
+
+
+def _wrapped(value: Formula | Iterable[str], lead: str = "") -> Markup:
+    """A sum as one piece of MathML for each term, so that a narrow page can break the line.
+
+    lead: a relation to write before it.
+    """
+    terms = map(printer.latex, printer.terms(value.expr)) if isinstance(value, Formula) else value
+    first, *others = terms
+    begin = _after(lead, first) if lead else first
+    pieces = [mathml(begin), *(mathml(_continued(term)) for term in others)]
+    return Markup(f'<span class="sum{" led" if lead else ""}">{" ".join(pieces)}</span>')
+
+
+def _continued(term: str) -> str:
+    """A later term with its sign before it."""
+    return _after("-", term[1:]) if term.startswith("-") else _after("+", term)
+
+
+def _after(sign: str, term: str) -> str:
+    """The empty group makes the sign one between two things, with space on both sides."""
+    return f"{{}} {sign} {term}"
+
+
+def _reason(formula: str) -> Markup:
+    """A gradient formula in its parts, `x = ..., z = ...`, so that a narrow cell can break it."""
+    *parts, last = formula.split(r",\ ")
+    pieces = [mathml(part + ",") for part in parts] + [mathml(last)]
+    return Markup(" ".join(pieces))
+
+
+def _prose(text: str) -> Markup:
+    """A docstring's paragraph as HTML; what stands in backticks is code."""
+    pieces = text.split("`")
+    html = [f"<code>{escape(p)}</code>" if i % 2 else escape(p) for i, p in enumerate(pieces)]
+    return Markup("".join(html))
+
+
+def _code(function: Any) -> Markup:
+    return Markup(inspect.getsource(function).rstrip())
+
+
+def _fraction(value: Any) -> Fraction:
+    """An exact number of SymPy's or Python's as a Fraction."""
+    exact = sympy.Rational(value)
+    return Fraction(int(exact.p), int(exact.q))

@@ -1,0 +1,61 @@
+"""What an op's gradients need, read off the graphs of the layers that use it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from membill.graph import Op
+from membill.layers import Layer
+from membill.ops import OpSpec
+from membill.tensor import Role, Tensor
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """One gradient of an op: of what, which tensors it needs, and its formula as LaTeX.
+
+    A need is a pair: the tensor's name, and whether it is a weight, which is kept anyway.
+    """
+
+    target: str
+    needs: tuple[tuple[str, bool], ...]
+    tex: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """An op with its gradients and the layers that use it in any of their variants."""
+
+    spec: OpSpec
+    gradients: tuple[Gradient, ...]
+    layers: tuple[Layer, ...]
+
+
+def usages(specs: Iterable[OpSpec], layers: Iterable[Layer]) -> tuple[Usage, ...]:
+    """Every op by name, with what the layers' graphs show of it."""
+    ordered = sorted(specs, key=lambda spec: spec.kind)
+    arguments = {spec.kind: tuple(inspect.signature(spec.function).parameters) for spec in ordered}
+    gradients: dict[str, dict[Gradient, None]] = {kind: {} for kind in arguments}
+    users: dict[str, dict[Layer, None]] = {kind: {} for kind in arguments}
+    for layer in layers:
+        for op in (op for variant in layer.variants() for op in variant.graph().ops):
+            if op.kind in arguments:
+                gradients[op.kind].update(dict.fromkeys(_gradients(op, arguments[op.kind])))
+                users[op.kind][layer] = None
+    return tuple(
+        Usage(spec, tuple(gradients[spec.kind]), tuple(users[spec.kind])) for spec in ordered
+    )
+
+
+def _gradients(op: Op, arguments: tuple[str, ...]) -> Iterator[Gradient]:
+    """In the names of the op's definition: an input has its argument's, the rest their own."""
+    inputs = dict(reversed(list(zip(op.inputs, arguments, strict=False))))
+
+    def name(tensor: Tensor) -> str:
+        return inputs.get(tensor, tensor.name)
+
+    for target, need in op.gradients.items():
+        needed = tuple((name(tensor), tensor.role is Role.WEIGHT) for tensor in need.tensors)
+        yield Gradient(name(target), needed, need.tex)

@@ -1,0 +1,153 @@
+"""The built site: complete, self-contained, without raw TeX, broken tables or dead links."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from built import Page, build
+
+from membill import registry
+
+FETCHED = {
+    "script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src",
+    "link": "href", "image": "href", "use": "href", "object": "data", "embed": "src",
+}  # fmt: skip
+SECTIONS = [
+    "formula", "what-is-kept", "by-scope", "derivation-step-by-step",
+    "variants-and-recomputation", "numbers", "charts", "parameters", "spec-source",
+    "source-reference",
+]  # fmt: skip
+
+
+def is_remote(url: str) -> bool:
+    return bool(re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?//", url, re.IGNORECASE))
+
+
+def layer_pages(pages: Mapping[str, Page]) -> dict[str, Page]:
+    return {name: pages[f"reference/layers/{name}.html"] for name in registry.known().layers}
+
+
+def test_every_layer_has_its_page_with_the_sections_in_order(pages: Mapping[str, Page]) -> None:
+    for name, page in layer_pages(pages).items():
+        found = [a["id"] for a in page.of("h2") if "id" in a]
+        expected = [s for s in SECTIONS if s != "charts" or "charts" in found]
+        assert found == expected, name
+
+
+def test_every_op_model_and_symbol_is_described(pages: Mapping[str, Page]) -> None:
+    known = registry.known()
+    assert known.ops.keys() <= pages["reference/ops.html"].ids
+    assert known.shapes.keys() <= pages["reference/models.html"].ids
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path, pages: Mapping[str, Page]) -> None:
+    for path, page in pages.items():
+        for tag, attributes in page.elements:
+            assert not is_remote(attributes.get(FETCHED.get(tag, ""), "")), (path, tag, attributes)
+            assert "url(" not in attributes.get("style", ""), (path, tag, attributes)
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        urls = re.findall(r"(?:url\(|@import)\s*[\"']?([^\"')\s]+)", text)
+        assert not [url for url in urls if is_remote(url)], sheet
+    for chart in site.rglob("*.svg"):
+        text = chart.read_text(encoding="utf-8")
+        assert not re.findall(r"(?:href|src)\s*=\s*[\"'](?!#)", text), chart
+        assert not re.findall(r"url\((?!#|\"#)", text), chart
+
+
+def test_links_and_anchors_lead_somewhere(site: Path, pages: Mapping[str, Page]) -> None:
+    for path, page in pages.items():
+        for href in (a["href"] for a in page.of("a") if a.get("href") not in (None, "")):
+            link = urlsplit(href)
+            if link.scheme or link.netloc or path == "404.html":
+                continue
+            target = (site / path).parent / unquote(link.path) if link.path else site / path
+            target = target / "index.html" if target.is_dir() else target
+            assert target.is_file(), (path, href)
+            if link.fragment and target.suffix == ".html":
+                there = pages[target.resolve().relative_to(site.resolve()).as_posix()]
+                assert unquote(link.fragment) in there.ids, (path, href)
+
+
+def test_images_exist_and_say_what_they_show(site: Path, pages: Mapping[str, Page]) -> None:
+    for path, page in pages.items():
+        for image in page.of("img") if path != "404.html" else []:
+            assert ((site / path).parent / urlsplit(image["src"]).path).is_file(), (path, image)
+            assert image.get("alt"), (path, image)
+
+
+def test_no_tex_is_left_in_what_is_read(pages: Mapping[str, Page]) -> None:
+    for path, page in pages.items():
+        assert not re.findall(r"[$\\{}]", page.text), path
+    assert sum(len(page.of("math")) for page in pages.values()) > 1000
+
+
+def test_code_is_shown_as_it_is_written(pages: Mapping[str, Page], repository: Path) -> None:
+    for path, page in pages.items():
+        assert not re.findall(r"&(?:#\d+|\w+);", page.code), path
+    spec = repository / "specs" / "membill_specs" / "layers" / "gpt.py"
+    assert spec.read_text(encoding="utf-8").strip() in pages["reference/layers/gpt.html"].code
+
+
+def test_no_math_in_a_heading(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        for heading in re.findall(r"<h[1-6].*?</h[1-6]>", path.read_text("utf-8"), re.DOTALL):
+            assert "<math" not in heading, (path, heading)
+
+
+def test_tables_keep_their_columns(pages: Mapping[str, Page]) -> None:
+    count = 0
+    for path, page in pages.items():
+        for rows in page.tables:
+            assert len(set(rows)) == 1, (path, rows)
+            count += 1
+    assert count > 20
+
+
+def test_formulas_offer_latex_and_python(pages: Mapping[str, Page]) -> None:
+    for name, page in layer_pages(pages).items():
+        formula = registry.known().layers[name].activations()
+        copied = {button["data-copy"] for button in page.of("button") if "data-copy" in button}
+        assert {formula.latex(), formula.python()} <= copied, name
+
+
+def test_the_math_font_has_what_a_browser_draws(site: Path) -> None:
+    ttlib = pytest.importorskip("fontTools.ttLib")
+    font = ttlib.TTFont(site / "assets" / "fonts" / "stix-two-math.woff2")
+    assert "MATH" in font
+    planck, italic_t, root, bar = 0x210E, 0x1D447, 0x221A, 0xAF
+    assert {planck, italic_t, root, bar, ord("⊙"), ord("∑")} <= font.getBestCmap().keys()
+
+
+def test_published_figures_are_on_the_pages(pages: Mapping[str, Page]) -> None:
+    gpt = pages["reference/layers/gpt.html"].text
+    assert "Attention matrices are 70% of activation memory" in gpt
+    assert "GPT-3 175B" in gpt
+    assert "41.03d" in pages["index.html"].text
+
+
+def test_a_spec_outside_the_repository_has_its_page(pages: Mapping[str, Page]) -> None:
+    page = pages["reference/layers/mine.html"]
+    assert "mine of mine" in page.text
+    assert any(
+        "reference/layers/mine.html" in a.get("href", "") for a in pages["index.html"].of("a")
+    )
+
+
+@pytest.mark.parametrize(
+    ("page", "specs", "message"),
+    [
+        ("", "no-such-file.py", "no spec file at no-such-file.py"),
+        ("\n{{ no_such_name }}", "", "'no_such_name' is undefined"),
+        ("\n[nowhere](no-such-page.md)", "", "no-such-page.md"),
+    ],
+)
+def test_a_fault_fails_the_build(source: Path, page: str, specs: str, message: str) -> None:
+    method = source / "site" / "docs" / "method.md"
+    method.write_text(method.read_text(encoding="utf-8") + page, encoding="utf-8")
+    done = build(source, source / "out", MEMBILL_SPECS=specs)
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
