@@ -9,24 +9,14 @@ import sys
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from command_line import lines, run, section
 
 import membill
 from membill import golden, registry, tables
 from membill.cli import program
 
 ESCAPE = "\x1b"
-
-
-def run(*args: str) -> Result:
-    result = CliRunner().invoke(program, args)
-    assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""
-    return result
-
-
-def lines(*args: str) -> list[str]:
-    return run(*args).stdout.splitlines()
 
 
 def process(*args: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -47,10 +37,11 @@ def test_show_gpt_has_the_table_the_sums_and_the_closed_form():
         ["attention", "11Tbd + 5hT²b"],
         ["mlp", "19Tbd"],
     ]
-    assert output[-4:] == [
+    assert output[-5:] == [
         "closed form",
         "one layer           34Tbd + 5hT²b + 16Tb bytes",
         "without statistics  34Tbd + 5hT²b bytes, as papers print it",
+        "parameters          12d² + 13d",
         "put in              d_k = d/h, d_ff = 4d",
     ]
 
@@ -71,9 +62,9 @@ def test_show_gpt_has_the_table_the_sums_and_the_closed_form():
     ],
 )
 def test_show_takes_variants_and_ways_to_count(options, expected):
-    output = run("show", "gpt", "--no-statistics", *options.split()).stdout
-    assert f"one layer  {expected} bytes\n" in output
-    assert "without statistics" not in output
+    output = lines("show", "gpt", "--no-statistics", *options.split())
+    assert section(output, "closed form")[0] == f"one layer   {expected} bytes"
+    assert not any(line.startswith("without statistics") for line in output)
 
 
 def test_show_says_which_options_are_in_force():
@@ -172,10 +163,11 @@ def test_a_symbolic_width_is_set_like_a_dimension():
     assert by_symbol[-5:] == lines("eval", *args)[-5:]
 
 
-def test_list_names_layers_models_and_policies():
+def test_list_names_all_that_a_plan_is_made_of():
     output = run("list").stdout
     known = registry.known()
-    for name in (*known.layers, *known.shapes, *known.policies):
+    items = [name for table in known.named.values() for name in table]
+    for name in (*known.layers, *known.shapes, *items):
         assert f"\n{name} " in output
     assert "attention=eager|" in output
     assert "dropout=on|off" in output

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+import sympy
+
 from membill.formula import Formula
 from membill.ledger import Ledger, Row
+from membill.symbols import T
 
 
 class Kind(Enum):
@@ -74,3 +77,16 @@ def _alike(was: Row | None, now: Row | None) -> bool:
     if was is None or now is None:
         return False
     return (was.bytes.expr, was.needed_by, was.why) == (now.bytes.expr, now.needed_by, now.why)
+
+
+def saves_nothing_of_squares(before: Ledger, rerun: Formula) -> str:
+    """In words, that a plan runs again only FLOPs of T² where no bytes of T² are kept anyway.
+
+    before: what is kept without recomputation. rerun: the FLOPs that are run again. "" if the
+    plan runs anything else again, or if a tensor with two T axes is there to be dropped.
+    """
+    squares = all(sympy.degree(term, T) >= 2 for term in sympy.Add.make_args(rerun.expr))
+    kept = any(sum(T in axis.free_symbols for axis in row.shape) > 1 for row in before.rows)
+    if kept or not squares:
+        return ""
+    return "nothing of T²: without recomputation, too, no tensor with two T axes is kept"

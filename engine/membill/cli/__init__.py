@@ -1,4 +1,4 @@
-"""The command line: `membill list`, `show`, `eval`, `audit`, `new layer` and `site`."""
+"""The command line: `membill list`, `show`, `eval` and the other commands, by name."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from membill.errors import MembillError, unknown
 COMMANDS = {
     "audit": "membill.audit.command:audit",
     "eval": "membill.cli.evaluate:evaluate",
+    "frontier": "membill.cli.frontier:command",
     "list": "membill.cli.listing:listing",
     "new": "membill.cli.new:new",
+    "pipeline": "membill.cli.pipeline:command",
     "show": "membill.cli.show:show",
     "site": "membill.cli.site:site",
+    "states": "membill.cli.states:states",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,20 +10,26 @@ from typing import Any
 import click
 import sympy
 
-from membill import registry, units
-from membill.cli.output import Section, write, write_json
-from membill.cli.per_layer import Choice, PerLayer, Request, formula_data
-from membill.cli.values import assignment
-from membill.errors import InputError
+from membill import units
+from membill.cli.dimensions import (
+    TOKENS,
+    Values,
+    check_complete,
+    check_shares,
+    dimension_options,
+    related,
+    values,
+    where,
+)
+from membill.cli.facts import held, needs, on_device, price_data, run_again
+from membill.cli.output import Fact, Section, write, write_json
+from membill.cli.per_layer import PerLayer
+from membill.cli.request import Request, formula_data
 from membill.formula import Formula
-from membill.layers import Layer
 from membill.ledger import total
-from membill.symbols import T, b, d
+from membill.symbols import d
 from membill.tables import Table
 
-Values = Mapping[str, int]
-
-TOKENS = (b, T)
 SHARED = "once for the model"
 
 
@@ -63,31 +69,40 @@ def _over(size: int, letters: Iterable[sympy.Symbol], values: Values) -> Fractio
 def _evaluate(
     request: Request, *, model: str | None, assignments: tuple[str, ...], json: bool, **letters: Any
 ) -> None:
-    named = [f"{letter}={value}" for letter, value in letters.items() if value is not None]
-    given = dict(map(assignment, [*named, *assignments]))
-    values = {**_dimensions(request, model, given), **given}
+    every, given = values(request, model, assignments, letters)
     formulas = _formulas(request)
     needed = {name for formula in formulas.values() for name in formula.symbols}
-    _check_complete(sorted(needed - values.keys()), model)
-    related = needed | given.keys() | _mentioned(request.layer)
-    values = {name: value for name, value in values.items() if name in related}
-    sizes = [_size(label, formula, values) for label, formula in formulas.items()]
-    used = {name: value for name, value in values.items() if name in needed}
+    check_complete(needed, every, model)
+    known = related(request, every, needed | given.keys())
+    check_shares(request, known)
+    sizes = [_size(label, formula, known) for label, formula in formulas.items()]
+    used = {name: value for name, value in known.items() if name in needed}
     if json:
         figures = {size.label.replace(" ", "_"): _size_data(size) for size in sizes}
-        write_json({**request.as_data(), "model": model, "values": used, "sizes": figures})
+        data = {**request.as_data(), "model": model, "values": used, "sizes": figures}
+        write_json({**data, "price": price_data(request, known)})
     else:
-        listed = ", ".join(f"{name} = {value}" for name, value in used.items())
-        where = f"{registry.shape(model).title}: {listed}" if model else listed
-        write((request.layer.title, f"{request.described()}\n{where}"), _sections(sizes))
+        heading = f"{request.described()}\n{where(model, used)}"
+        write((request.layer.title, heading), _sections(request, sizes, known))
 
 
-def _sections(sizes: Iterable[Size]) -> list[Section]:
+def _sections(request: Request, sizes: Sequence[Size], values: Values) -> list[Section]:
     names = ("", "exact", "in GB (10⁹ B)", "in GiB (2³⁰ B)", "per token", "per token, in d")
     headers, *rows = zip(names, *((size.label, *_cells(size)) for size in sizes), strict=True)
-    formulas = tuple((size.label, f"{size.formula} {size.formula.unit}") for size in sizes)
+    formulas = tuple((size.label, held(size.formula, request)) for size in sizes)
     table = Table(headers, tuple(row for row in rows if any(row[1:])))
-    return [Section("closed form", formulas), Section("", table)]
+    conditions = needs([*(size.formula for size in sizes), request.ledger.parameters()])
+    facts = (*formulas, *_parameters(request, values), *conditions, *run_again(request, values))
+    return [Section("closed form", facts), Section("", table)]
+
+
+def _parameters(request: Request, values: Values) -> tuple[Fact, ...]:
+    """One device's part of the parameters, where the plan divides them."""
+    if not request.mesh:
+        return ()
+    formula = request.ledger.parameters()
+    number = f": {formula(**values):,}" if values.keys() >= set(formula.symbols) else ""
+    return (("parameters", f"{formula}{on_device(request)}{number}"),)
 
 
 def _cells(size: Size) -> tuple[str, ...]:
@@ -118,7 +133,7 @@ def _size_data(size: Size) -> dict[str, Any]:
 
 def _formulas(request: Request) -> dict[str, Formula]:
     """What to evaluate: what one layer keeps, with statistics and without, and what all share."""
-    ledger = request.ledger()
+    ledger = request.ledger
     found = {"one layer": ledger.total()}
     bare = ledger.without_statistics().total()
     if bare.expr != ledger.total().expr:
@@ -128,50 +143,9 @@ def _formulas(request: Request) -> dict[str, Formula]:
     return found
 
 
-def _dimensions(request: Request, model: str | None, given: Values) -> Values:
-    """The model's dimensions, less those that the layer derives from one that is overridden."""
-    if model is None:
-        return {}
-    derived = {
-        str(symbol)
-        for symbol, value in request.layer.definitions
-        if request.specialise and given.keys() & {str(free) for free in value.free_symbols}
-    }
-    return {name: size for name, size in registry.shape(model).items() if name not in derived}
-
-
-def _mentioned(layer: Layer) -> set[str]:
-    """Names of the symbols that the layer defines, and of those that it defines them by."""
-    found = {free for pair in layer.definitions for part in pair for free in part.free_symbols}
-    return {str(symbol) for symbol in found}
-
-
-def _check_complete(missing: list[str], model: str | None) -> None:
-    if not missing:
-        return
-    letters = [f"-{name} ..." for name in missing if name in map(str, TOKENS)]
-    dims = [f"--set {name}=..." for name in missing if name not in map(str, TOKENS)]
-    ways = " ".join([*letters, *dims])
-    hint = " (or --model NAME for a model's dimensions)" if dims and model is None else ""
-    raise InputError(f"no value for {', '.join(missing)}: give {ways}{hint}")
-
-
 def _options() -> list[click.Option]:
     return [
-        click.Option(
-            ["--model"],
-            type=Choice(registry.known().shapes),
-            metavar="NAME",
-            help=f"Take the dimensions of a model: {', '.join(registry.known().shapes)}.",
-        ),
-        click.Option(["-b", "b"], metavar="INTEGER", help="Sequences in a micro-batch."),
-        click.Option(["-T", "T"], metavar="INTEGER", help="Tokens in a sequence."),
-        click.Option(
-            ["--set", "assignments"],
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="Give or override a dimension, such as d=4096. May be repeated.",
-        ),
+        *dimension_options(),
         click.Option(["--json"], is_flag=True, help="Print everything as JSON."),
     ]
 

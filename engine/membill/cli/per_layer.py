@@ -4,65 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
-import sympy
 
-from membill import printer, recompute, registry, tables
-from membill.cli.values import symbol_or_count
-from membill.errors import InputError, unknown
-from membill.formula import Formula
+from membill import registry
+from membill.cli.plans import plan_options, request, training_options
+from membill.errors import InputError
 from membill.layers import Layer, Option
-from membill.ledger import Ledger
-
-
-@dataclass(frozen=True)
-class Request:
-    """A layer and how to count it, as asked for on the command line."""
-
-    layer: Layer
-    recompute: str | tuple[str, ...]
-    statistics: bool
-    dtype_bytes: int | sympy.Expr
-    specialise: bool
-
-    def ledger(self) -> Ledger:
-        """What the layer keeps, counted as asked for."""
-        return self.layer.ledger(
-            recompute=self.recompute,
-            dtype_bytes=self.dtype_bytes,
-            specialise=self.specialise,
-            statistics=self.statistics,
-        )
-
-    def described(self) -> str:
-        """`gpt attention=eager recompute=mlp`: the options of the spec, and others where set."""
-        scopes = [self.recompute] if isinstance(self.recompute, str) else self.recompute
-        extra = {
-            "recompute": "" if self.recompute == "none" else ",".join(scopes),
-            "dtype_bytes": "" if self.dtype_bytes == 2 else str(self.dtype_bytes),
-            "statistics": "" if self.statistics else "off",
-            "specialise": "" if self.specialise else "off",
-        }
-        set_here = [f"{name}={value}" for name, value in extra.items() if value]
-        return " ".join(filter(None, [self.layer.name, tables.options_text(self.layer), *set_here]))
-
-    def as_data(self) -> dict[str, Any]:
-        """What was asked for, for JSON."""
-        put_in = self.layer.definitions if self.specialise else ()
-        width = self.dtype_bytes
-        return {
-            "layer": self.layer.name,
-            "title": self.layer.title,
-            "source": self.layer.source,
-            "options": dict(self.layer.chosen),
-            "recompute": self.recompute,
-            "statistics": self.statistics,
-            "dtype_bytes": width if isinstance(width, int) else str(width),
-            "definitions": {str(symbol): printer.text(value) for symbol, value in put_in},
-        }
 
 
 class Choice(click.Choice[str]):
@@ -73,40 +22,12 @@ class Choice(click.Choice[str]):
         return str(value)
 
 
-def _counting() -> list[click.Parameter]:
-    return [
-        click.Option(
-            ["--recompute"],
-            multiple=True,
-            metavar="POLICY|SCOPE,...",
-            help="Run these again in backward instead of keeping what they need: a policy "
-            f"({', '.join(registry.known().policies)}) or scopes of the layer.",
-        ),
-        click.Option(
-            ["--no-statistics"],
-            is_flag=True,
-            help="Leave out per-token statistics, as papers do.",
-        ),
-        click.Option(
-            ["--dtype-bytes"],
-            default="2",
-            show_default=True,
-            metavar="BYTES|SYMBOL",
-            help="Width of the compute dtype: 2, 4, or a symbol such as beta.",
-        ),
-        click.Option(
-            ["--general"],
-            is_flag=True,
-            help="Put in nothing for symbols that the layer defines, such as d_k.",
-        ),
-    ]
-
-
 class PerLayer(click.Group):
     """A command with a layer as its argument.
 
     Which options there are depends on the layer, so to Click each layer is a command of its own.
     `run` takes the Request and the values of the command's own options, which `options` makes.
+    planned: whether it takes options for how the layer is run and counted.
     """
 
     def __init__(
@@ -115,9 +36,10 @@ class PerLayer(click.Group):
         run: Callable[..., None],
         options: Callable[[], Sequence[click.Option]],
         help: str,
+        planned: bool = True,
     ) -> None:
         super().__init__(name, help=help, subcommand_metavar="LAYER [OPTIONS]", options_metavar="")
-        self.run, self.options = run, options
+        self.run, self.options, self.planned = run, options, planned
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Let options stand before the layer too."""
@@ -134,21 +56,15 @@ class PerLayer(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """The command for one layer; InputError if it does not exist."""
         layer = registry.layer(cmd_name)
-        own = [*self.options(), *_counting()]
+        planned = plan_options() if self.planned else []
+        own = [*self.options(), *training_options(), *planned]
         variants = [variant_option(layer, option, own) for option in layer.options]
 
-        def run(recompute: tuple[str, ...], dtype_bytes: str, **values: Any) -> None:
+        def run(**values: Any) -> None:
             chosen = layer.variant(
                 **{option.name: values.pop(option.name) for option in layer.options}
             )
-            request = Request(
-                chosen,
-                _recompute(chosen, recompute),
-                not values.pop("no_statistics"),
-                symbol_or_count("--dtype-bytes", dtype_bytes),
-                not values.pop("general"),
-            )
-            self.run(request, **values)
+            self.run(request(chosen, values), **values)
 
         summary = f"{layer.title}. {layer.summary}"
         return click.Command(cmd_name, params=[*variants, *own], callback=run, help=summary)
@@ -189,29 +105,3 @@ def _meanings(option: Option) -> Iterator[str]:
     for name, function in option.choices.items():
         default = " (default)" if name == option.default else ""
         yield f"{name}{default}: {(inspect.getdoc(function) or '').partition(chr(10))[0]}"
-
-
-def _recompute(layer: Layer, given: Sequence[str]) -> str | tuple[str, ...]:
-    """A policy's name or scope paths, each of which the layer has."""
-    names = tuple(name.strip() for value in given for name in value.split(","))
-    policies = registry.known().policies
-    if not names:
-        return "none"
-    if len(names) == 1 and names[0] in policies:
-        return names[0]
-    graph = layer.graph()
-    for name in names:
-        if not recompute.applicable([recompute.of_scopes([name])], graph):
-            allowed = [*(policies if len(names) == 1 else ()), *graph.scopes()]
-            raise unknown("recompute policy or scope", name, allowed)
-    return names
-
-
-def formula_data(formula: Formula) -> dict[str, str]:
-    """A formula in its notations, for JSON."""
-    return {
-        "text": str(formula),
-        "latex": formula.latex(),
-        "python": formula.python(),
-        "unit": formula.unit,
-    }

@@ -7,17 +7,20 @@ from typing import Any
 import click
 
 from membill import printer, tables
+from membill.cli.changes import change_data, change_sections
+from membill.cli.facts import held, needs, on_device, price_data, run_again
 from membill.cli.output import Fact, Section, write, write_json
-from membill.cli.per_layer import PerLayer, Request, formula_data
+from membill.cli.per_layer import PerLayer
+from membill.cli.request import Request, formula_data
 from membill.errors import InputError
-from membill.ledger import Ledger, Row
+from membill.ledger import Row
 
 
 def _show(request: Request, *, latex: bool, json: bool) -> None:
     if latex and json:
         raise InputError("give one of --latex and --json")
     if latex:
-        click.echo(request.ledger().total().latex())
+        click.echo(request.ledger.total().latex())
     elif json:
         write_json(_as_data(request))
     else:
@@ -25,29 +28,34 @@ def _show(request: Request, *, latex: bool, json: bool) -> None:
 
 
 def _sections(request: Request) -> list[Section]:
-    ledger = request.ledger()
+    ledger = request.ledger
     shared = [Section("once for the model", tables.kept(ledger.tables))] if ledger.tables else []
     return [
         Section("kept for backward", tables.kept(ledger.rows)),
         *shared,
         Section("by scope", tables.by_scope(ledger)),
-        Section("closed form", _closed_forms(ledger)),
+        Section("closed form", _closed_forms(request)),
+        *change_sections(request),
     ]
 
 
-def _closed_forms(ledger: Ledger) -> tuple[Fact, ...]:
+def _closed_forms(request: Request) -> tuple[Fact, ...]:
+    ledger = request.ledger
     total, bare = ledger.total(), ledger.without_statistics().total()
-    facts = [("one layer", f"{total} {total.unit}")]
+    facts = [("one layer", held(total, request))]
     if bare.expr != total.expr:
-        facts.append(("without statistics", f"{bare} {bare.unit}, as papers print it"))
+        facts.append(("without statistics", f"{held(bare, request)}, as papers print it"))
+    facts.append(("parameters", f"{ledger.parameters()}{on_device(request)}"))
+    if (trained := request.trained()).expr != ledger.parameters().expr:
+        facts.append(("trained", f"{trained}{on_device(request)}"))
     if total.definitions:
         put_in = (f"{symbol} = {printer.text(value)}" for symbol, value in total.definitions)
         facts.append(("put in", ", ".join(put_in)))
-    return tuple(facts)
+    return (*facts, *needs([total, ledger.parameters()]), *run_again(request))
 
 
 def _as_data(request: Request) -> dict[str, Any]:
-    ledger = request.ledger()
+    ledger = request.ledger
     return {
         **request.as_data(),
         "rows": [_row(row) for row in ledger.rows],
@@ -55,6 +63,11 @@ def _as_data(request: Request) -> dict[str, Any]:
         "scopes": {scope: formula_data(size) for scope, size in ledger.by_scope()},
         "total": formula_data(ledger.total()),
         "total_without_statistics": formula_data(ledger.without_statistics().total()),
+        "conditions": [str(condition) for condition in ledger.total().conditions],
+        "parameters": formula_data(ledger.parameters()),
+        "trained_parameters": formula_data(request.trained()),
+        "price": price_data(request),
+        "changes": change_data(request),
     }
 
 

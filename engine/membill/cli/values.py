@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
+
 import sympy
 
 from membill import symbols
@@ -9,6 +12,8 @@ from membill.errors import InputError, unknown
 
 DIGITS = 30
 """Longest number taken: Python prints no int beyond some thousand digits, and powers add up."""
+
+_DECIMAL = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
 
 
 def count(name: str, given: str, allowed: str = "an integer > 0") -> int:
@@ -18,6 +23,18 @@ def count(name: str, given: str, allowed: str = "an integer > 0") -> int:
     if not (given.isascii() and given.isdigit() and int(given) > 0):
         raise InputError(f"{name} = {given} is not allowed: {name} is {allowed}")
     return int(given)
+
+
+def amount_or_symbol(name: str, given: str) -> int | sympy.Symbol:
+    """As `symbol_or_count`, with large numbers also as 7.5e9, which must come out whole."""
+    digits, _, power = given.lower().partition("e")
+    if not (power and _DECIMAL.fullmatch(digits) and power.isascii() and power.isdigit()):
+        return symbol_or_count(name, given)
+    if len(power) > 2 or int(power) > DIGITS:
+        raise InputError(f"{name} = {given}: at most {DIGITS} digits are allowed")
+    amount = Fraction(digits) * 10 ** int(power)
+    whole = str(amount) if amount.denominator == 1 else given
+    return count(name, whole, "an integer > 0 or a symbol")
 
 
 def symbol_or_count(name: str, given: str) -> int | sympy.Symbol:
