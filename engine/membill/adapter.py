@@ -1,4 +1,4 @@
-"""Adapters: small trainable parts beside ops whose own weights are frozen.
+"""Adapters: what ops of a layer are replaced by, such as ones with a small trainable part beside.
 
 An adapter replaces each op of one kind, at the places it is asked for, by a function that runs
 the op itself (under the name `base`) and whatever else. What then is kept follows from the
@@ -18,13 +18,14 @@ class Adapter:
     """A way to adapt ops of a kind.
 
     function: called with the op (bound to the name `base`) and the op's own arguments.
-    trains: the scopes whose weights it trains; all other weights of the layer are frozen.
+    trains: the scopes whose weights it trains, all other weights of the layer being frozen; None
+    if it freezes nothing.
     """
 
     name: str
     kind: str
     function: Callable[..., Tensor]
-    trains: tuple[str, ...]
+    trains: tuple[str, ...] | None
     summary: str
     source: str = ""
 

@@ -34,7 +34,7 @@ def layer(
     """
 
     def register(function: Function) -> Function:
-        options = tuple(_options(name, function))
+        options = options_of(name, function)
         registry.add_layer(
             Layer(
                 name,
@@ -67,13 +67,17 @@ def _checked_definitions(name: str, where: Mapping[sympy.Symbol, sympy.Expr]) ->
     return list(found.items())
 
 
-def _options(name: str, function: Callable[..., Tensor]) -> list[Option]:
+def options_of(name: str, function: Callable[..., Tensor]) -> tuple[Option, ...]:
+    """The keyword-only arguments of a layer's function, as its options; InputError if they are not.
+
+    name: the layer's, for the message.
+    """
     keywords = [
         parameter
         for parameter in inspect.signature(function).parameters.values()
         if parameter.kind is parameter.KEYWORD_ONLY
     ]
-    return [_option(name, parameter.name, parameter.default) for parameter in keywords]
+    return tuple(_option(name, parameter.name, parameter.default) for parameter in keywords)
 
 
 def _option(layer_name: str, name: str, default: object) -> Option:

@@ -26,6 +26,11 @@ class Condition:
     dividend: sympy.Expr
     either_way: bool = False
 
+    @property
+    def open(self) -> bool:
+        """Whether it still depends on a symbol."""
+        return bool(self.divisor.free_symbols | self.dividend.free_symbols)
+
     def xreplace(self, values: Mapping[sympy.Symbol, sympy.Expr]) -> Condition:
         """The condition with expressions put in for symbols."""
         return replace(
@@ -98,8 +103,8 @@ class Formula:
     def subs(self, values: Mapping[sympy.Symbol, int | sympy.Expr]) -> Formula:
         """The formula with symbols replaced by ints or expressions, exactly and all at once.
 
-        Raises InputError for a value that is not exact or not positive, and for one that
-        differs from what the formula has put in for its symbol.
+        Raises InputError for a value that is not exact or not positive, for one that differs
+        from what the formula has put in for its symbol, and for numbers that violate a condition.
         """
         new = {_own(symbol): _positive(symbol, value) for symbol, value in values.items()}
         definitions = tuple((own, given.xreplace(new)) for own, given in self.definitions)
@@ -109,8 +114,12 @@ class Formula:
                     f"this formula has put in {symbol} = {printer.text(given)}, "
                     + ("not a whole number" if symbol not in new else f"not {new[symbol]}")
                 )
-        conditions = tuple(condition.xreplace(new) for condition in self.conditions)
-        return Formula(self.expr.xreplace(new), self.unit, definitions, conditions)
+        numbers = {str(own): int(value) for own, value in new.items() if value.is_Integer}
+        for condition in self.conditions:
+            _check_condition(condition, numbers)
+        conditions = (condition.xreplace(new) for condition in self.conditions)
+        open_ones = tuple(condition for condition in conditions if condition.open)
+        return Formula(self.expr.xreplace(new), self.unit, definitions, open_ones)
 
     def __call__(self, **values: Any) -> Any:
         """Evaluate exactly: ints give an int, NumPy integer arrays broadcast to an array.
@@ -161,7 +170,7 @@ def _evaluate(code: Compiled, values: Mapping[str, Any], what: str) -> Any:
     rest = above % below
     if _any(rest != 0):
         given = ", ".join(f"{name} = {value}" for name, value in values.items())
-        raise InputError(f"{what} is not a whole number at {given}")
+        raise InputError(f"{what} is not a whole number" + (f" at {given}" if given else ""))
     return above // below
 
 

@@ -19,6 +19,7 @@ from membill import location, paths
 from membill.adapter import Adapted
 from membill.dtypes import COMPUTE, INT64, DType
 from membill.errors import InputError, Problem, SpecError
+from membill.precision import Precision
 from membill.tensor import Role, Tensor, current_path, dims
 
 NO_FLOPS = sympy.Integer(0)
@@ -87,6 +88,7 @@ class _Trace:
     spec: Callable[..., object]
     compute: DType
     adapted: Adapted | None = None
+    precision: Precision | None = None
     ops: list[Op] = field(default_factory=list)
     weights: list[Tensor] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -129,9 +131,13 @@ def scope(name: str) -> Iterator[None]:
 
 
 def weight(name: str, *shape: object, dtype: DType | None = None) -> Tensor:
-    """Declare a parameter of the op being defined; in the compute dtype unless told."""
+    """Declare a parameter of the op being defined; in the compute dtype unless told.
+
+    Under a precision it is in the dtype in which that stores weights.
+    """
     trace = _trace("weight(...)")
-    tensor = Tensor(dims(shape), dtype or trace.compute, Role.WEIGHT, name, leading_axes=0)
+    stored = trace.precision.stored if trace.precision else dtype or trace.compute
+    tensor = Tensor(dims(shape), stored, Role.WEIGHT, name, leading_axes=0)
     trace.weights.append(tensor)
     return tensor
 
@@ -164,6 +170,9 @@ def record(
     all that is wrong with a spec.
     """
     trace = _trace(kind)
+    if trace.precision is not None and kind in trace.precision.runs:
+        with scope(str(kwargs.get("name", kind))):
+            args = tuple(trace.precision.prepared(kind, arg) for arg in args)
     if trace.adapted is not None and kind == trace.adapted.adapter.kind:
         here = ".".join((*trace.scopes, str(kwargs.get("name", kind))))
         if paths.within(here, trace.adapted.on):
@@ -253,19 +262,20 @@ def trace(
     *,
     compute: DType = COMPUTE,
     adapted: Adapted | None = None,
+    precision: Precision | None = None,
     **options: object,
 ) -> Graph:
     """Run `function` on symbolic inputs of these shapes and return the graph of its ops.
 
     compute: dtype of the inputs, and of weights unless told. adapted: an adapter to put in.
-    options: passed to `function`.
+    precision: dtypes by kind of op. options: passed to `function`.
 
     Raises SpecError, with every problem found, if the function or an op in it is at fault.
     """
     inputs = tuple(
         Tensor(dims(shape), compute, name=name, path="") for name, shape in shapes.items()
     )
-    trace = _Trace(function, compute, adapted)
+    trace = _Trace(function, compute, adapted, precision)
     token = _current.set(trace)
     output: object = None
     try:

@@ -14,14 +14,15 @@ import sympy
 from membill import registry
 from membill.adapter import Adapted, Adapter
 from membill.dtypes import COMPUTE, FLOAT32
-from membill.errors import unknown
+from membill.errors import InputError, unknown
 from membill.formula import Definition, Formula
 from membill.garbage import uncollected
 from membill.graph import Graph, live_tensors, trace
-from membill.ledger import Ledger, Row, price
+from membill.ledger import Ledger, Row, price, total
 from membill.paths import upto, within
 from membill.plan import Plan
 from membill.plan import plan as make_plan
+from membill.precision import Precision
 from membill.rebuild import outcome
 from membill.symbols import beta
 from membill.tensor import Role, Tensor
@@ -130,12 +131,19 @@ class Layer:
         }
 
     def adapt(self, name: str, on: Collection[str]) -> Layer:
-        """The layer with an adapter at scopes or ops, everything else in it frozen.
+        """The layer with an adapter at scopes or ops, all else in it frozen if that trains weights.
 
         `layer("llama").adapt("lora", on=["q", "v"])`. Raises InputError for an unknown adapter
-        or a place where no op is that it could adapt.
+        or a place where no op is that it could adapt, for no place, and for a second adapter.
         """
         adapter = registry.find(Adapter, name)
+        if isinstance(on, str) or not on:
+            raise InputError(f"on = {on!r}: give a collection of scopes or ops to adapt")
+        if self.adapted is not None:
+            raise InputError(
+                f"layer {self.name!r} has the adapter {self.adapted.adapter.name} already: "
+                "name all places at once"
+            )
         places = [op.path for op in self.graph().ops if op.kind == adapter.kind]
         for place in on:
             if not any(upto(path, place) for path in places):
@@ -157,16 +165,17 @@ class Layer:
         """Whether an input or weight of the layer takes a gradient."""
         if tensor.role is not Role.WEIGHT:
             return True
-        if self.adapted is not None and not within(tensor.path, self.adapted.adapter.trains):
+        trains = self.adapted.adapter.trains if self.adapted else None
+        if trains is not None and not within(tensor.path, trains):
             return False
         return not within(tensor.label, self.frozen)
 
-    def graph(self, dtype_bytes: int | sympy.Expr = 2) -> Graph:
+    def graph(self, dtype_bytes: int | sympy.Expr = 2, precision: Precision | None = None) -> Graph:
         """The ops of the layer in order; SpecError with all problems if the spec is at fault.
 
         In float32 a cast to float32 makes no new tensor, so that case is traced as such.
         """
-        return _trace(self, dtype_bytes == 4)
+        return _trace(self, dtype_bytes == 4, precision)
 
     @uncollected()
     def ledger(
@@ -185,7 +194,7 @@ class Layer:
         statistics: count the norms' per-token statistics and kernels' bookkeeping too.
         """
         run = make_plan(plan, **settings)
-        traced = self.graph(run.dtype_bytes)
+        traced = self.graph(run.dtype_bytes, run.precision)
         found = price(
             outcome(traced, run.recompute, self.trainable).kept,
             traced.weights,
@@ -212,6 +221,14 @@ class Layer:
     ) -> Formula:
         """How many parameters of the layer a device holds: all, unless a mesh divides them."""
         return self.ledger(plan, specialise=specialise, **settings).parameters()
+
+    def trainable_parameters(
+        self, plan: Plan | None = None, *, specialise: bool = True, **settings: Any
+    ) -> Formula:
+        """How many of these take a gradient: what neither an adapter nor `freeze` froze."""
+        trained = {weight.label for weight in self.graph().weights if self.trainable(weight)}
+        weights = self.ledger(plan, specialise=specialise, **settings).weights
+        return total((row.entries for row in weights if row.tensor in trained), "parameters")
 
     def flops(self) -> Formula:
         """Floating-point operations of the layer's matrix products in one forward pass."""
@@ -253,12 +270,14 @@ class Layer:
 
 @functools.lru_cache(maxsize=512)
 @uncollected()
-def _trace(layer: Layer, in_float32: bool) -> Graph:
+def _trace(layer: Layer, in_float32: bool, precision: Precision | None) -> Graph:
+    stored = precision.stored if precision else COMPUTE
     return trace(
         layer.name,
         layer.function,
         layer.inputs,
-        compute=FLOAT32 if in_float32 else COMPUTE,
+        compute=FLOAT32 if in_float32 else stored,
         adapted=layer.adapted,
+        precision=precision,
         **{option.name: option.choices[layer.chosen[option.name]] for option in layer.options},
     )

@@ -23,12 +23,18 @@ class Rule:
 
     switch: the rule holds only where this switch of the plan is on; always if empty.
     replicate: what cannot be divided any further is replicated, once a device holds one.
+    beside: the rule holds only for tensors with an axis of this symbol too; for all if None.
     """
 
     symbol: sympy.Symbol
     axis: str
     switch: str = ""
     replicate: bool = False
+    beside: sympy.Symbol | None = None
+
+    def holds(self, shape: tuple[sympy.Expr, ...]) -> bool:
+        """Whether the rule may divide an axis of a tensor of this shape."""
+        return self.beside is None or any(self.beside in axis.free_symbols for axis in shape)
 
 
 @dataclass(frozen=True)
@@ -65,30 +71,36 @@ class Sharded:
 
 
 def shard(shape: tuple[sympy.Expr, ...], mesh: Mesh) -> Sharded:
-    """One device's part of a tensor of this shape."""
+    """One device's part of a tensor of this shape.
+
+    Of an axis that is a sum, such as h + 2·n_kv fused projections, each term is divided by itself.
+    """
     local, among = list(shape), [sympy.Integer(1)] * len(shape)
     conditions: list[Condition] = []
     for axis, degree in mesh.degrees.items():
-        rules = [rule for rule in mesh.rules if rule.axis == axis]
-        index, rule = _first(shape, rules)
-        if rule is None:
+        rules = [rule for rule in mesh.rules if rule.axis == axis and rule.holds(shape)]
+        index = _first(shape, rules)
+        if index is None:
             continue
-        spread = rule.replicate and bool(degree.is_Integer)
-        part = local[index] / degree
-        local[index] = sympy.ceiling(part) if spread else part
         among[index] *= degree
-        dividing = [other for other in rules if other.symbol in shape[index].free_symbols]
-        conditions += [Condition(among[index], other.symbol, spread) for other in dividing]
+        for rule in rules:
+            if rule.symbol in shape[index].free_symbols:
+                spread = rule.replicate and bool(degree.is_Integer)
+                part = rule.symbol / degree
+                local[index] = local[index].xreplace(
+                    {rule.symbol: sympy.ceiling(part) if spread else part}
+                )
+                conditions.append(Condition(among[index], rule.symbol, spread))
     return Sharded(tuple(local), tuple(conditions))
 
 
-def _first(shape: tuple[sympy.Expr, ...], rules: list[Rule]) -> tuple[int, Rule | None]:
-    """The first of the rules that fits, and the axis of the shape that it divides."""
+def _first(shape: tuple[sympy.Expr, ...], rules: list[Rule]) -> int | None:
+    """The axis of the shape that the first of the rules that fits divides."""
     for rule in rules:
         for index, whole in enumerate(shape):
             if rule.symbol in whole.free_symbols:
-                return index, rule
-    return -1, None
+                return index
+    return None
 
 
 def replication(shape: tuple[sympy.Expr, ...], mesh: Mesh) -> sympy.Expr:
@@ -105,9 +117,7 @@ def mesh_of(axes: Mapping[str, Axis], rules: tuple[Rule, ...], given: Mapping[st
             raise unknown("mesh axis", name, [*axes, *switches])
         if name in switches and not isinstance(value, bool):
             raise InputError(f"{name} = {value!r}: a switch is True or False")
-    degrees = {
-        name: count(given[name], name, "a degree") for name in axes if given.get(name, 1) != 1
-    }
+    degrees = {name: count(given[name], name, "a degree") for name in axes if name in given}
     live = tuple(rule for rule in rules if not rule.switch or given.get(rule.switch) is True)
     divided = {name: degree for name, degree in degrees.items() if degree != 1}
     return Mesh(divided, live, dict(given))

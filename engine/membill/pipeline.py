@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy
 
+from membill import printer
 from membill.errors import InputError
 from membill.formula import Condition, Formula
-from membill.symbols import L, i, m, p, v
+from membill.symbols import L, i, info, m, p, v
+from membill.tensor import count, exact
+
+ONCE = sympy.Integer(1)
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,11 @@ class Schedule:
     """An order of forward and backward passes.
 
     in_flight: micro-batches whose activations stage i of p holds at its fullest, an expression
-    over m (micro-batches of a step), p, i (from 0) and v (model chunks on a stage).
+    over m (micro-batches of a step), p, i (from 0) and v (model chunks on a stage). A schedule
+    that mentions v is one for two chunks and more.
+    at_start: the same for what comes before the first layer, if not as for layers. at_end: for
+    what comes after the last one, whose backward pass follows at once unless told.
+    conditions: what must divide what.
     """
 
     name: str
@@ -26,6 +34,14 @@ class Schedule:
     in_flight: sympy.Expr
     summary: str
     source: str
+    at_start: sympy.Expr | None = None
+    at_end: sympy.Expr = ONCE
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def chunked(self) -> bool:
+        """Whether a stage holds several chunks of layers."""
+        return bool(self.in_flight.has(v))
 
 
 @dataclass(frozen=True)
@@ -50,26 +66,45 @@ def stage(
 ) -> Stage:
     """One stage that holds `layers` layers of `layer` bytes a micro-batch each.
 
-    before: what precedes the layers on this stage, held for every micro-batch in flight. after:
-    what follows them, held for one at a time, since its backward pass comes at once.
-    given: values or letters for m, p and v.
+    before: what precedes the layers, on the first stage. after: what follows them, on the last.
+    given: values or letters for m, p and v. Raises InputError for one that is not a count, for a
+    stage that the pipeline does not have, and for layers or micro-batches that do not divide.
     """
-    values = {**(given or {}), i: index}
-    held = sympy.simplify(schedule.in_flight.subs(values, simultaneous=True))
-    count = sympy.sympify(layers).subs(given or {}, simultaneous=True)
-    size = layer * (count * held)
+    put = _values(schedule, index, given or {})
+    held = sympy.simplify(schedule.in_flight.subs(put, simultaneous=True))
+    number = count(layers, "layers", "how many").subs(put, simultaneous=True)
+    size = layer * (number * held)
     if before is not None:
-        size = size + before * held
+        start = schedule.in_flight if schedule.at_start is None else schedule.at_start
+        size = size + before * start.subs(put, simultaneous=True)
     if after is not None:
-        size = size + after
-    degree = sympy.sympify((given or {}).get(p, p))
-    whole = () if count.is_Integer else (Condition(degree, L),)
-    return Stage(
-        sympy.sympify(index),
-        count,
-        held,
-        Formula(size.expr, size.unit, size.definitions, (*size.conditions, *whole)),
-    )
+        size = size + after * schedule.at_end.subs(put, simultaneous=True)
+    conditions = (*size.conditions, *_whole(schedule, layers), *schedule.conditions)
+    return Stage(put[i], number, held, replace(size, conditions=conditions).subs(given or {}))
+
+
+def _values(
+    schedule: Schedule, index: int | sympy.Expr, given: Mapping[sympy.Symbol, int | sympy.Expr]
+) -> dict[sympy.Symbol, sympy.Expr]:
+    """What is put in for letters, checked against the schedule."""
+    put = {
+        letter: count(value, str(letter), info(letter).meaning) for letter, value in given.items()
+    }
+    stage, last = exact(index, "stage"), put.get(p, p) - 1
+    if stage.is_integer is False or stage.is_negative or (last - stage).is_negative:
+        raise InputError(f"stage = {stage}: stages are counted from 0 to {printer.text(last)}")
+    if schedule.chunked and put.get(v) == 1:
+        raise InputError(f"v = 1: schedule {schedule.name!r} has two model chunks or more")
+    if not schedule.chunked and put.get(v, 1) != 1:
+        raise InputError(f"v = {put[v]}: schedule {schedule.name!r} has no model chunks")
+    return {**put, i: stage}
+
+
+def _whole(schedule: Schedule, layers: int | sympy.Expr) -> tuple[Condition, ...]:
+    """What must divide what for stages and chunks to be of whole layers."""
+    above, below = sympy.fraction(sympy.sympify(layers))
+    parts = below * v if schedule.chunked else below
+    return () if parts == 1 else (Condition(parts, above),)
 
 
 def stages(
@@ -87,22 +122,24 @@ def stages(
     before: what the first stage keeps besides its layers. after: what the last one does.
     Raises InputError unless each count is an integer > 0.
     """
-    for count in layers:
-        if type(count) is not int or count <= 0:
-            raise InputError(f"stages = {list(layers)}: {count!r} is not an integer > 0")
+    if not layers:
+        raise InputError("stages = []: give the number of layers on each stage")
+    for number in layers:
+        if type(number) is not int or number <= 0:
+            raise InputError(f"stages = {list(layers)}: {number!r} is not an integer > 0")
     given = {m: micro_batches, p: len(layers), v: chunks}
     last = len(layers) - 1
     return tuple(
         stage(
             schedule,
             layer,
-            index=number,
-            layers=count,
-            before=before if number == 0 else None,
-            after=after if number == last else None,
+            index=index,
+            layers=number,
+            before=before if index == 0 else None,
+            after=after if index == last else None,
             given=given,
         )
-        for number, count in enumerate(layers)
+        for index, number in enumerate(layers)
     )
 
 

@@ -16,6 +16,7 @@ from membill.errors import InputError
 from membill.formula import Condition, Formula
 from membill.ledger import total
 from membill.symbols import N, N_d, beta
+from membill.tensor import count
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,12 @@ class State:
     constants: tuple[Constants, ...] = ()
 
     def bytes(self, parameters: sympy.Expr) -> sympy.Expr:
-        """Bytes for so many parameters, block constants included."""
+        """Bytes for so many parameters, block constants included; a number fills whole bytes."""
+        own = parameters * self.dtype.bytes
         blocks = (
             sympy.ceiling(parameters / each.block) * each.dtype.bytes for each in self.constants
         )
-        return sympy.Add(parameters * self.dtype.bytes, *blocks)
+        return sympy.Add(sympy.ceiling(own) if own.is_Rational else own, *blocks)
 
     @property
     def bits(self) -> sympy.Rational:
@@ -96,16 +98,18 @@ def model_states(
 
     parameters: how many, as a number or an expression. divided: the kinds that `devices` divide.
     Among a number of devices the shares are padded to equal whole ones; among a symbol's, the
-    formula holds where the symbol divides the parameters.
+    formula holds where the symbol divides the parameters. Raises InputError for a count that is
+    not one.
     """
-    count = sympy.sympify(parameters)
-    among = sympy.sympify(devices)
-    part = sympy.ceiling(count / among) if among.is_Integer else count / among
-    condition = () if among.is_Integer else (Condition(among, count),)
+    whole = count(parameters, "parameters", "how many")
+    among = count(devices, "devices", "how many")
+    width = count(dtype_bytes, "dtype_bytes", "the bytes of an entry")
+    part = sympy.ceiling(whole / among) if among.is_Integer else whole / among
+    condition = () if among.is_Integer else (Condition(among, whole),)
 
     def row(state: State) -> StateRow:
         share = state.kind in divided
-        held = state.bytes(part if share else count).subs(beta, dtype_bytes)
+        held = state.bytes(part if share else whole).subs(beta, width)
         return StateRow(state, Formula(held, "bytes", (), condition if share else ()), share)
 
     return tuple(row(state) for state in recipe.states)
@@ -113,7 +117,7 @@ def model_states(
 
 def divided_at(partition: Partition, stage: int) -> frozenset[str]:
     """The kinds of states that a stage of a partitioning divides; InputError for no such stage."""
-    if isinstance(stage, bool) or stage not in partition.stages:
+    if type(stage) is not int or stage not in partition.stages:
         allowed = ", ".join(str(known) for known in sorted(partition.stages))
         raise InputError(f"{partition.name} = {stage!r}: allowed are {allowed}")
     return partition.stages[stage]

@@ -49,11 +49,16 @@ class Registry:
     choices: dict[str, dict[str, Callable[..., object]]] = field(default_factory=dict)
     named: dict[type, dict[str, Any]] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
+    audits: list[Traversable] = field(default_factory=list)
 
     @property
     def policies(self) -> Mapping[str, recompute.Policy]:
         """Recomputation policies by name."""
         return self.named[recompute.Policy]
+
+    def of(self, kind: type[Item]) -> Mapping[str, Item]:
+        """All that is registered of a kind, by name."""
+        return self.named.get(kind, {})
 
 
 _installed = Registry(named={recompute.Policy: {"none": recompute.NONE, "full": recompute.FULL}})
@@ -122,7 +127,7 @@ def register_rules(*rules: Rule) -> None:
 
 def everything(kind: type[Item]) -> Mapping[str, Item]:
     """All that is registered of a kind, by name."""
-    return known().named.get(kind, {})
+    return known().of(kind)
 
 
 def find(kind: type[Item], name: object) -> Item:
@@ -145,6 +150,11 @@ def add_shapes(folder: Traversable) -> None:
 def add_templates(folder: Traversable) -> None:
     """Register the spec files to start from of a folder, by what they define: layer.py.txt."""
     _installed.templates.update(_files(folder, ".py.txt"))
+
+
+def add_audit_results(file: Traversable) -> None:
+    """Register the file in which a spec package ships what its audit found, read when asked for."""
+    _installed.audits.append(file)
 
 
 def _files(folder: Traversable, ending: str) -> dict[str, Traversable]:

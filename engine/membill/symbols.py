@@ -146,6 +146,13 @@ n_kv = define(
 d_ff = define(
     "d_ff", "width of the feed-forward layer", factor_rank=24, term_rank=14, elsewhere="f, 4h"
 )
+d_e = define(
+    "d_e",
+    "width of one expert's feed-forward layer",
+    factor_rank=25,
+    term_rank=14,
+    elsewhere="d_ff, moe_intermediate_size",
+)
 V = define("V", "entries of the vocabulary", factor_rank=26, term_rank=16, elsewhere="v")
 L = define("L", "layers", factor_rank=4, term_rank=50, elsewhere="l, n_layers")
 N = define("N", "parameters of the model", factor_rank=5, term_rank=5, elsewhere=r"Psi")
@@ -156,6 +163,9 @@ r = define("r", "rank of a low-rank adapter", factor_rank=23, term_rank=15)
 t = define("t", "tensor-parallel degree", factor_rank=90, term_rank=90, elsewhere="tp")
 c = define("c", "context-parallel degree", factor_rank=91, term_rank=91, elsewhere="cp")
 e = define("e", "expert-parallel degree", factor_rank=92, term_rank=92, elsewhere="ep")
+t_e = define(
+    "t_e", "tensor-parallel degree of the experts", factor_rank=92, term_rank=92, elsewhere="etp"
+)
 p = define("p", "pipeline-parallel degree", factor_rank=93, term_rank=93, elsewhere="pp")
 N_d = define("N_d", "data-parallel degree", factor_rank=94, term_rank=94, elsewhere="n, dp")
 i = define("i", "pipeline stage, counted from 0", factor_rank=9, term_rank=63, least=0)

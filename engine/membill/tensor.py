@@ -85,6 +85,7 @@ class Tensor:
         shape: Iterable[object] | None = None,
         dtype: DType | None = None,
         role: Role | None = None,
+        leading_axes: int | None = None,
     ) -> Tensor:
         """A new tensor with a storage of its own, equal to this one in all that is not given."""
         return Tensor(
@@ -92,7 +93,7 @@ class Tensor:
             self.dtype if dtype is None else dtype,
             self.role if role is None else role,
             name,
-            self.leading_axes,
+            self.leading_axes if leading_axes is None else leading_axes,
         )
 
     def view(self, *shape: object, name: str = "output", leading_axes: int | None = None) -> Tensor:

@@ -7,13 +7,34 @@ from importlib import import_module
 from importlib.resources import files
 from pkgutil import iter_modules
 
-from membill.spec import add_shapes, add_templates
-from membill_specs import adapters, layers, mesh, offloading, policies, recipes, schedules
+from membill.spec import add_audit_results, add_shapes, add_templates
+from membill_specs import (
+    adapters,
+    layers,
+    mesh,
+    offloading,
+    policies,
+    precisions,
+    published,
+    recipes,
+    schedules,
+)
 
 for module in iter_modules(layers.__path__):
     import_module(f"{layers.__name__}.{module.name}")
 
 add_shapes(files("membill_specs.models"))
 add_templates(files("membill_specs") / "templates")
+add_audit_results(files("membill_specs") / "audit_results.json")
 
-__all__ = ["adapters", "layers", "mesh", "offloading", "policies", "recipes", "schedules"]
+__all__ = [
+    "adapters",
+    "layers",
+    "mesh",
+    "offloading",
+    "policies",
+    "precisions",
+    "published",
+    "recipes",
+    "schedules",
+]

@@ -1,7 +1,7 @@
 """Parallelism: mesh axes, what each divides, and the partitioning of model states."""
 
 from membill.spec import Axis, Partition, Rule, register, register_rules
-from membill.symbols import E, T, V, c, d_ff, e, h, n_kv, t
+from membill.symbols import E, T, V, b, c, d_e, d_ff, e, h, n_kv, t, t_e
 
 register(
     Axis(
@@ -20,17 +20,35 @@ register(
     )
 )
 register(
-    Axis("ep", e, "Expert parallelism: the experts are divided.", "Lepikhin et al. 2020, GShard")
+    Axis(
+        "ep",
+        e,
+        "Expert parallelism: whole experts are divided. Tokens go to where their experts are and"
+        " come back, so that a device handles as many as before: k for each of its own.",
+        "Lepikhin et al. 2020, GShard",
+    )
+)
+register(
+    Axis(
+        "etp",
+        t_e,
+        "Expert tensor parallelism: the width of each expert is divided. Its devices gather their"
+        " tokens, so that each holds a part as wide as 1/t_e of t_e times as many.",
+        "Liu et al. 2025, MoE Parallel Folding with Megatron Core",
+    )
 )
 
-# The order decides: what has heads is divided by heads, and only the rest by tokens.
+# The order decides: what has heads is divided by heads, and only the rest by tokens. Only the
+# weights of experts have both axes, E and d_e: a router's, and what tokens hold, stay as they are.
+# Tables of positions, which have no b, are read with all tokens of some heads, so they stay whole.
 register_rules(
     Rule(h, "tp"),
     Rule(n_kv, "tp", replicate=True),
     Rule(d_ff, "tp"),
     Rule(V, "tp"),
-    Rule(E, "ep"),
-    Rule(T, "tp", switch="sp"),
+    Rule(E, "ep", beside=d_e),
+    Rule(d_e, "etp", beside=E),
+    Rule(T, "tp", switch="sp", beside=b),
     Rule(T, "cp"),
 )
 

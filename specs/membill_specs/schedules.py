@@ -2,7 +2,7 @@
 
 import sympy
 
-from membill.spec import Schedule, register
+from membill.spec import Condition, Schedule, register
 from membill.symbols import i, m, p, v
 
 GPIPE = Schedule(
@@ -11,6 +11,7 @@ GPIPE = Schedule(
     m,
     "All forward passes come first, so every stage holds all micro-batches.",
     "Huang et al. 2019",
+    at_end=m,
 )
 ONE_F_ONE_B = Schedule(
     "1f1b",
@@ -25,6 +26,8 @@ INTERLEAVED = Schedule(
     sympy.Min(m * v, 2 * (p - i - 1) + (v - 1) * p + 1) / v,
     "Each stage holds v chunks of layers, which shortens the bubble and keeps more in flight.",
     "Narayanan et al. 2021, section 2.2; warm-up as in Megatron-LM",
+    at_start=sympy.Min(m, 2 * p),
+    conditions=(Condition(p, m),),
 )
 ZB_H1 = Schedule(
     "zb-h1",

@@ -8,6 +8,7 @@ from membill_specs.ops.elementwise import (
     affine,
     cast,
     cube,
+    divide,
     multiply,
     rsqrt,
     scale,
@@ -15,10 +16,11 @@ from membill_specs.ops.elementwise import (
     square,
 )
 from membill_specs.ops.embedding import embedding
+from membill_specs.ops.experts import gather_rows, group_ends, grouped_linear, top_k
 from membill_specs.ops.linear import linear
 from membill_specs.ops.loss import cross_entropy
 from membill_specs.ops.norm import layer_norm, rms_norm
-from membill_specs.ops.reduce import mean
+from membill_specs.ops.reduce import mean, sum_over
 from membill_specs.ops.shape import copy, part, regroup, repeat_heads, take
 from membill_specs.ops.softmax import softmax
 
@@ -31,10 +33,14 @@ __all__ = [
     "copy",
     "cross_entropy",
     "cube",
+    "divide",
     "dropout",
     "embedding",
     "flash_attention",
+    "gather_rows",
     "gelu",
+    "group_ends",
+    "grouped_linear",
     "layer_norm",
     "linear",
     "mean",
@@ -51,7 +57,9 @@ __all__ = [
     "silu",
     "softmax",
     "square",
+    "sum_over",
     "swiglu",
     "take",
     "tanh",
+    "top_k",
 ]

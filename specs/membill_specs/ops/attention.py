@@ -1,6 +1,6 @@
 """What attention is made of, and the kernel that does it in one."""
 
-from membill.spec import FLOAT32, UINT64, Declared, Role, Tensor, needs, op
+from membill.spec import FLOAT32, UINT64, Declared, Role, Tensor, needs, op, promoted
 
 
 @op(source="PyTorch derivatives.yaml: bmm")
@@ -64,6 +64,8 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor) -> Declared:
 def rotary(x: Tensor, cos: Tensor, sin: Tensor) -> Declared:
     """Rotate pairs of a head's entries by the token's position. Keeps nothing of x.
 
-    The tables of cosines and sines are kept, once for all layers.
+    The tables of cosines and sines are kept, once for all layers. In their dtype, if wider.
     """
-    return x.like(), {x: needs(cos, sin, tex=r"\bar x = R_{-\theta}\, \bar y")}
+    return x.like(dtype=promoted(x.dtype, cos.dtype)), {
+        x: needs(cos, sin, tex=r"\bar x = R_{-\theta}\, \bar y")
+    }

@@ -1,28 +1,38 @@
 """Entry-by-entry arithmetic."""
 
-from membill.spec import Declared, DType, Tensor, needs, op, weight
+from membill.spec import Declared, DType, Tensor, needs, op, promoted, weight
 
 
 @op(source="PyTorch derivatives.yaml: add")
 def add(x: Tensor, y: Tensor) -> Declared:
-    """z = x + y. Its gradient mentions no tensor."""
-    return x.like(), {x: needs(tex=r"\bar x = \bar z"), y: needs(tex=r"\bar y = \bar z")}
+    """z = x + y, in the wider dtype. Its gradient mentions no tensor."""
+    z = x.like(dtype=promoted(x.dtype, y.dtype))
+    return z, {x: needs(tex=r"\bar x = \bar z"), y: needs(tex=r"\bar y = \bar z")}
 
 
 @op(source="PyTorch derivatives.yaml: mul")
 def multiply(x: Tensor, y: Tensor) -> Declared:
-    """z = x ⊙ y, in the shape and dtype of x; y may be one number per token."""
-    return x.like(), {
+    """z = x ⊙ y, in the shape of x and the wider dtype; y may be one number per token."""
+    return x.like(dtype=promoted(x.dtype, y.dtype)), {
         x: needs(y, tex=r"\bar x = \bar z \odot y"),
         y: needs(x, tex=r"\bar y = \bar z \odot x"),
     }
 
 
+@op(source="PyTorch derivatives.yaml: div")
+def divide(x: Tensor, y: Tensor) -> Declared:
+    """z = x / y, in the shape of x and the wider dtype; y may be one number per token."""
+    return x.like(dtype=promoted(x.dtype, y.dtype)), {
+        x: needs(y, tex=r"\bar x = \bar z / y"),
+        y: needs(x, y, tex=r"\bar y = -\bar z \odot x / y^2"),
+    }
+
+
 @op(source="PyTorch derivatives.yaml: mul")
 def scale(x: Tensor) -> Declared:
-    """y = g ⊙ x with a gain per feature."""
+    """y = g ⊙ x with a gain per feature, in the wider dtype."""
     gain = weight("weight", *x.features)
-    return x.like(), {
+    return x.like(dtype=promoted(x.dtype, gain.dtype)), {
         x: needs(gain, tex=r"\bar x = g \odot \bar y"),
         gain: needs(x, tex=r"\bar g = \sum \bar y \odot x"),
     }
