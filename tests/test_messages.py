@@ -1,6 +1,7 @@
 """Every message to a caller of the API, word for word."""
 
 from collections.abc import Callable
+from dataclasses import fields
 
 import numpy
 import pytest
@@ -9,8 +10,11 @@ import sympy
 import membill
 from membill import InputError, registry, symbols
 from membill.formula import Formula
+from membill.mesh import Axis
+from membill.pipeline import Schedule, stage, stages
+from membill.recipe import Partition, Recipe, divided_at, model_states
 from membill.shapes import read_shape
-from membill.symbols import T, b, beta, d, d_ff, d_k, h
+from membill.symbols import L, T, b, beta, c, d, d_ff, d_k, h, m, p, t, v
 from membill.tensor import dims
 
 SIZE = Formula(T * b, "bytes")
@@ -181,6 +185,136 @@ CHOICES = {
     lambda: gpt(dtype_bytes=sympy.Symbol("T")): FOREIGN,
 }
 
+LLAMA = {"b": 1, "T": 8192, "d": 4096, "h": 32, "n_kv": 8, "d_ff": 14336}
+SETTINGS = ", ".join(
+    sorted(
+        {field.name for field in fields(membill.Plan) if field.name != "mesh"}
+        | {*registry.everything(Axis)}
+        | {rule.switch for rule in registry.known().rules if rule.switch}
+    )
+)
+DEGREE = "give a degree, an integer > 0, or a symbol"
+
+
+def llama(**options: object) -> Formula:
+    return membill.layer("llama").activations(**options)
+
+
+PLANS = {
+    lambda: gpt(tp=t)(b=1, T=8, d=64, h=32, t=7): (
+        "t = 7 does not divide h = 32; the plan needs t | h"
+    ),
+    lambda: gpt(tp=7)(b=1, T=8, d=64, h=32): "7 does not divide h = 32; the plan needs 7 | h",
+    lambda: gpt(tp=t).subs({t: 7, h: 32}): "t = 7 does not divide h = 32; the plan needs t | h",
+    lambda: gpt(tp=t).subs({t: 7}).subs({h: 32}): (
+        "7 does not divide h = 32; the plan needs 7 | h"
+    ),
+    lambda: llama(tp=t)(**LLAMA, t=16): "t = 16 does not divide n_kv = 8; the plan needs t | n_kv",
+    lambda: llama(tp=12)(**{**LLAMA, "h": 48, "d": 6144}): (
+        "12 does not divide n_kv = 8; the plan needs 12 | n_kv or n_kv | 12"
+    ),
+    lambda: llama(tp=8)(**{**LLAMA, "d_ff": 14337}): (
+        "8 does not divide d_ff = 14337; the plan needs 8 | d_ff"
+    ),
+    lambda: gpt(tp=t, sp=True, cp=c)(b=1, T=32, d=64, h=8, t=8, c=3): (
+        "tc = 24 does not divide T = 32; the plan needs tc | T"
+    ),
+    lambda: gpt(tpp=8): (f"unknown setting 'tpp' of a plan. Did you mean 'tp'? Known: {SETTINGS}"),
+    lambda: membill.plan(ssp=True): (
+        f"unknown setting 'ssp' of a plan. Did you mean 'sp'? Known: {SETTINGS}"
+    ),
+    lambda: gpt(tp=0): f"tp = 0: {DEGREE}",
+    lambda: gpt(tp=-1): f"tp = -1: {DEGREE}",
+    lambda: gpt(tp=1.5): f"tp = 1.5: {DEGREE}",
+    lambda: gpt(tp=1.0): f"tp = 1.0: {DEGREE}",
+    lambda: gpt(tp="8"): f"tp = '8': {DEGREE}",
+    lambda: gpt(tp=True): f"tp = True: {DEGREE}",
+    lambda: gpt(tp=None): f"tp = None: {DEGREE}",
+    lambda: gpt(tp=sympy.Symbol("t")): FOREIGN.replace("this T", "this t").replace(
+        "symbols.T", "symbols.t"
+    ),
+    lambda: gpt(sp=1): "sp = 1: a switch is True or False",
+    lambda: gpt(sp="yes"): "sp = 'yes': a switch is True or False",
+    lambda: membill.plan("tp"): (
+        "'tp' is not a plan: give settings by name, such as recompute=..."
+    ),
+    lambda: membill.layer("gpt").activations("selective"): (
+        "'selective' is not a plan: give settings by name, such as recompute=..."
+    ),
+}
+
+ZERO = registry.find(Partition, "zero")
+MIXED = registry.find(Recipe, "adam-mixed")
+RECIPES = ", ".join(sorted(registry.everything(Recipe)))
+STAGES = "allowed are 0, 1, 2, 3"
+MANY = "give how many, an integer > 0, or a symbol"
+
+STATES = {
+    lambda: registry.find(Recipe, "adam-mixd"): (
+        f"unknown recipe 'adam-mixd'. Did you mean 'adam-mixed'? Known: {RECIPES}"
+    ),
+    lambda: registry.find(Recipe, 8): f"unknown recipe 8. Known: {RECIPES}",
+    lambda: divided_at(ZERO, 4): f"zero = 4: {STAGES}",
+    lambda: divided_at(ZERO, True): f"zero = True: {STAGES}",
+    lambda: divided_at(ZERO, 1.0): f"zero = 1.0: {STAGES}",
+    lambda: divided_at(ZERO, "1"): f"zero = '1': {STAGES}",
+    lambda: divided_at(ZERO, [1]): f"zero = [1]: {STAGES}",
+    lambda: model_states(MIXED, 0): f"parameters = 0: {MANY}",
+    lambda: model_states(MIXED, 7e9): f"parameters = 7000000000.0: {MANY}",
+    lambda: model_states(MIXED, "print(1)"): f"parameters = 'print(1)': {MANY}",
+    lambda: model_states(MIXED, 10, devices=0): f"devices = 0: {MANY}",
+    lambda: model_states(MIXED, 10, devices="8"): f"devices = '8': {MANY}",
+    lambda: model_states(MIXED, 10, dtype_bytes=0): f"dtype_bytes = 0: {WIDTH}",
+}
+
+ONE_F_ONE_B = registry.find(Schedule, "1f1b")
+INTERLEAVED = registry.find(Schedule, "interleaved")
+
+
+def stack(layers: object, **more: object) -> object:
+    return stages(ONE_F_ONE_B, SIZE, layers, **{"micro_batches": 8, **more})
+
+
+PIPELINES = {
+    lambda: registry.find(Schedule, "1f2b"): (
+        "unknown schedule '1f2b'. Did you mean '1f1b'? Known: "
+        + ", ".join(sorted(registry.everything(Schedule)))
+    ),
+    lambda: stack([]): "stages = []: give the number of layers on each stage",
+    lambda: stack([1, 0, 2]): "stages = [1, 0, 2]: 0 is not an integer > 0",
+    lambda: stack([1, -1]): "stages = [1, -1]: -1 is not an integer > 0",
+    lambda: stack([1, 1.5]): "stages = [1, 1.5]: 1.5 is not an integer > 0",
+    lambda: stack([1, "2"]): "stages = [1, '2']: '2' is not an integer > 0",
+    lambda: stack([1, True]): "stages = [1, True]: True is not an integer > 0",
+    lambda: stack([1, 1], micro_batches=0): (
+        "m = 0: give micro-batches in a step, an integer > 0, or a symbol"
+    ),
+    lambda: stack([1, 1], micro_batches="8"): (
+        "m = '8': give micro-batches in a step, an integer > 0, or a symbol"
+    ),
+    lambda: stack([2, 2], chunks=2): "v = 2: schedule '1f1b' has no model chunks",
+    lambda: stages(INTERLEAVED, SIZE, [1, 1], micro_batches=8): (
+        "v = 1: schedule 'interleaved' has two model chunks or more"
+    ),
+    lambda: stages(INTERLEAVED, SIZE, [2, 3], micro_batches=8, chunks=2): (
+        "v = 2 does not divide 3; the plan needs v | 3"
+    ),
+    lambda: stages(INTERLEAVED, SIZE, [2, 2], micro_batches=5, chunks=2): (
+        "p = 2 does not divide m = 5; the plan needs p | m"
+    ),
+    lambda: stage(ONE_F_ONE_B, SIZE, index=8, given={p: 8}): (
+        "stage = 8: stages are counted from 0 to 7"
+    ),
+    lambda: stage(ONE_F_ONE_B, SIZE, index=-1): "stage = -1: stages are counted from 0 to p - 1",
+    lambda: stage(ONE_F_ONE_B, SIZE, given={p: 8, L: 30}): (
+        "p = 8 does not divide L = 30; the plan needs p | L"
+    ),
+    lambda: stage(INTERLEAVED, SIZE, given={p: 4, m: 8, v: 3, L: 30}): (
+        "vp = 12 does not divide L = 30; the plan needs vp | L"
+    ),
+}
+
+
 GOOD = {"title": "t", "layer": "gpt", "source": "s"}
 
 
@@ -209,7 +343,11 @@ SHAPES = {
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [*EVALUATION.items(), *ALGEBRA.items(), *CHOICES.items(), *SHAPES.items()],
+    [
+        item
+        for group in (EVALUATION, ALGEBRA, CHOICES, SHAPES, PLANS, STATES, PIPELINES)
+        for item in group.items()
+    ],
     ids=lambda part: part if isinstance(part, str) else "",
 )
 def test_message(call: Callable[[], object], message: str) -> None:

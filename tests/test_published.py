@@ -123,6 +123,12 @@ def test_parameters(fact: dict[str, Any]) -> None:
     assert whole(**shape) == fact["total"]
 
 
+@by_source(FACTS["trainable"])
+def test_trainable_parameters(fact: dict[str, Any]) -> None:
+    layer = layer_of(fact).adapt(**fact["adapter"])
+    assert (layer.trainable_parameters() * symbols.L)(**fact["dims"]) == fact["total"]
+
+
 def test_softmax_keeps_its_output_only() -> None:
     rows = [row.bytes.expr for row in membill.layer("gpt").ledger().rows if row.shape.count(T) == 2]
     assert rows == [published(text) for text in FACTS["softmax"]["rows"]]
