@@ -211,7 +211,8 @@ def _divided(sign: str) -> Callable[[str, str], str]:
 
 
 def _text_quotient(above: str, below: str) -> str:
-    one = below.isdigit() or _is_letter(below) or ("_" in below and below.isidentifier())
+    name = below.isidentifier() and "·" not in below  # to Python the dot is part of a name
+    one = below.isdigit() or _is_letter(below) or ("_" in below and name)
     whole = one or below.startswith("(")
     return f"{above}/{below if whole else f'({below})'}"
 

@@ -8,6 +8,7 @@ from membill_specs.blocks.attention import (
     math_attention,
     soft_cap,
 )
+from membill_specs.blocks.experts import gated_experts, softmax_router
 from membill_specs.blocks.mlp import (
     eager_geglu,
     eager_swiglu,
@@ -33,6 +34,7 @@ __all__ = [
     "fused_qkv",
     "fused_rms_norm",
     "fused_swiglu",
+    "gated_experts",
     "gated_mlp",
     "gelu_by_tanh",
     "gelu_mlp",
@@ -44,4 +46,5 @@ __all__ = [
     "rotary_attention",
     "rotated",
     "soft_cap",
+    "softmax_router",
 ]

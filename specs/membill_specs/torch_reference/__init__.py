@@ -3,6 +3,30 @@
 Imported by the audit alone; nothing else here needs PyTorch.
 """
 
-from membill_specs.torch_reference import families, gpt, kernels, llama, ops, sizes
+from membill_specs.torch_reference import (
+    adapters,
+    experts,
+    families,
+    gpt,
+    kernels,
+    llama,
+    mixtral,
+    models,
+    ops,
+    precisions,
+    sizes,
+)
 
-__all__ = ["families", "gpt", "kernels", "llama", "ops", "sizes"]
+__all__ = [
+    "adapters",
+    "experts",
+    "families",
+    "gpt",
+    "kernels",
+    "llama",
+    "mixtral",
+    "models",
+    "ops",
+    "precisions",
+    "sizes",
+]

@@ -39,6 +39,21 @@ def llama_like(layer: str, shape: str, tokens: int, stem: str, **more: Any) -> F
 FAMILIES = (
     llama_like("llama", "llama-3-8b", 8192, "Llama", options={"norm": "hugging-face"}),
     llama_like("mistral", "mistral-7b", 8192, "Mistral", fixed={"sliding_window": None}),
+    llama_like(
+        "mixtral",
+        "mixtral-8x7b",
+        8192,
+        "Mixtral",
+        names={
+            "hidden_size": "d",
+            "num_attention_heads": "h",
+            "num_key_value_heads": "n_kv",
+            "intermediate_size": "d_e",
+            "num_local_experts": "E",
+            "num_experts_per_tok": "k",
+        },
+        fixed={"sliding_window": None, "experts_implementation": "grouped_mm"},
+    ),
     llama_like("qwen2", "qwen2.5-7b", 8192, "Qwen2"),
     llama_like("qwen3", "qwen3-4b", 8192, "Qwen3", names=OWN_HEAD_WIDTH),
     llama_like(

@@ -41,18 +41,23 @@ class MLP(nn.Module):
 
 
 class GPTLayer(nn.Module):
-    """Pre-norm: LayerNorm and attention, LayerNorm and MLP, dropout after each half."""
+    """Pre-norm: LayerNorm and attention, LayerNorm and MLP, dropout after each half.
+
+    Submodules have the names that the spec gives to its scopes and ops.
+    """
 
     def __init__(self, d: int, h: int, d_ff: int, attention: str, dropout: float) -> None:
         super().__init__()
-        self.attention_norm, self.mlp_norm = nn.LayerNorm(d), nn.LayerNorm(d)
+        self.norms = nn.ModuleDict(
+            {"before_attention": nn.LayerNorm(d), "before_mlp": nn.LayerNorm(d)}
+        )
         self.attention, self.mlp = Attention(d, h, attention, dropout), MLP(d, d_ff)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: torch.Tensor) -> Any:
         """(b, T, d) to (b, T, d)."""
-        x = x + self.dropout(self.attention(self.attention_norm(x)))
-        return x + self.dropout(self.mlp(self.mlp_norm(x)))
+        x = x + self.dropout(self.attention(self.norms["before_attention"](x)))
+        return x + self.dropout(self.mlp(self.norms["before_mlp"](x)))
 
 
 @add_reference("gpt", model="gpt-3-175b", tokens=2048)

@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from membill.audit.references import required
+from membill.audit.requirements import required
 from membill.layers import Layer
 
 RATE = 0.1

@@ -20,6 +20,30 @@ def dropout(x: Any, p: float = 0.5, training: bool = True, inplace: bool = False
     return torch.native_dropout(x, p, True)[0]
 
 
+def in_float32(*tensors: Any) -> tuple[Any, ...]:
+    """What goes into what a GPU runs in float32 under autocast, and a CPU as it comes."""
+    if not torch.is_autocast_enabled("cpu"):
+        return tensors
+    return tuple(None if x is None else x.to(torch.float32) for x in tensors)
+
+
+def narrowed(x: Any) -> Any:
+    """What goes into a kernel that is called where autocast, which would cast, does not see it."""
+    return x.to(torch.get_autocast_dtype("cpu")) if torch.is_autocast_enabled("cpu") else x
+
+
+@stands_in_for(F.softmax)
+def softmax(x: Any, *args: Any, **kwargs: Any) -> Any:
+    """In float32 under autocast."""
+    return F.softmax(*in_float32(x), *args, **kwargs)
+
+
+@stands_in_for(torch.softmax)
+def torch_softmax(x: Any, *args: Any, **kwargs: Any) -> Any:
+    """As the one of `functional`."""
+    return torch.softmax(*in_float32(x), *args, **kwargs)
+
+
 @stands_in_for(F.layer_norm, torch.layer_norm)
 def layer_norm(
     x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
@@ -29,12 +53,13 @@ def layer_norm(
     def run(x: Any, weight: Any, bias: Any) -> Any:
         return F.layer_norm(x, shape, weight, bias, eps)
 
-    return emulate(run, run, x, weight, bias)
+    return emulate(run, run, *in_float32(x, weight, bias))
 
 
 @stands_in_for(F.rms_norm, torch.rms_norm)
 def rms_norm(x: Any, shape: Any, weight: Any = None, eps: float | None = None) -> Any:
     """One kernel on a GPU, if x and the weight are of one dtype; else op by op."""
+    x, weight = in_float32(x, weight)
 
     def op_by_op(x: Any, weight: Any) -> Any:
         return F.rms_norm(x, shape, weight, eps)
@@ -51,6 +76,19 @@ def rms_norm(x: Any, shape: Any, weight: Any = None, eps: float | None = None) -
 def _rms_norm_shapes(x: Any, shape: Any, weight: Any, eps: Any) -> tuple[Any, Any]:
     per_token = (*x.shape[: -len(shape)], *(1 for _ in shape))
     return torch.empty_like(x), x.new_empty(per_token, dtype=torch.float32)
+
+
+@stands_in_for(torch._grouped_mm)
+def grouped_mm(x: Any, weight: Any, **how: Any) -> Any:
+    """A CPU and a GPU take float32 too; on `meta` PyTorch's shape function wants bfloat16 alone."""
+    if x.device.type == "meta" and x.dtype != torch.bfloat16:
+        with meta_kernel("_grouped_mm", _grouped_mm_shapes):
+            return torch._grouped_mm(x, weight, **how)
+    return torch._grouped_mm(x, weight, **how)
+
+
+def _grouped_mm_shapes(x: Any, weight: Any, *_: Any, **how: Any) -> Any:
+    return x.new_empty(x.shape[0], weight.shape[2])
 
 
 @stands_in_for(F.scaled_dot_product_attention)
@@ -78,6 +116,7 @@ def flash_attention(  # noqa: PLR0917 (as PyTorch has them)
         # No fused kernel takes heads that differ in number without being told that they may.
         op = torch.ops.aten._scaled_dot_product_attention_math
         return op(query, key, value, None, dropout_p, is_causal, scale=scale)[0]
+    query, key, value = map(narrowed, (query, key, value))
     width = query.shape[-1]
     scale = width**-0.5 if scale is None else scale
 

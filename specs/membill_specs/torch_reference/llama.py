@@ -80,17 +80,22 @@ class MLP(nn.Module):
 
 
 class LlamaLayer(nn.Module):
-    """Pre-norm: RMSNorm and attention, RMSNorm and SwiGLU."""
+    """Pre-norm: RMSNorm and attention, RMSNorm and SwiGLU.
+
+    Submodules have the names that the spec gives to its scopes and ops.
+    """
 
     def __init__(self, norm: str, d: int, attention: nn.Module, mlp: nn.Module) -> None:
         super().__init__()
-        self.attention_norm, self.mlp_norm = NORMS[norm](d), NORMS[norm](d)
+        self.norms = nn.ModuleDict(
+            {"before_attention": NORMS[norm](d), "before_mlp": NORMS[norm](d)}
+        )
         self.attention, self.mlp = attention, mlp
 
     def forward(self, x: Any) -> Any:
         """(b, T, d) to (b, T, d)."""
-        x = x + self.attention(self.attention_norm(x))
-        return x + self.mlp(self.mlp_norm(x))
+        x = x + self.attention(self.norms["before_attention"](x))
+        return x + self.mlp(self.norms["before_mlp"](x))
 
 
 @add_reference("llama", model="llama-3-8b", tokens=8192)

@@ -212,6 +212,12 @@ def multiply_per_token(x: Any, y: Any) -> Any:
     return x * y.unsqueeze(-1)
 
 
+@counterpart("divide", call=ops.divide, x=TOKENS, y=(b, T))
+def divide(x: Any, y: Any) -> Any:
+    """The number is broadcast over the features."""
+    return x / y.unsqueeze(-1)
+
+
 @counterpart("scale", call=ops.scale, x=TOKENS)
 def scale(x: Any, weight: Any) -> Any:
     """A gain per feature."""
@@ -252,3 +258,9 @@ def rsqrt(x: Any) -> Any:
 def mean(x: Any) -> Any:
     """PyTorch's own."""
     return x.mean(-1)
+
+
+@counterpart("sum_over", call=lambda x: ops.sum_over(x, -1), x=TOKENS)
+def sum_over(x: Any) -> Any:
+    """PyTorch's own."""
+    return x.sum(-1)
