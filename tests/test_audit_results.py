@@ -72,7 +72,9 @@ def test_the_file_is_small() -> None:
 def test_a_file_of_something_else(tmp_path: Path, text: str) -> None:
     path = tmp_path / "other.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"other\.json holds no results of the audit: write it anew"):
+    with pytest.raises(
+        InputError, match=r"other\.json holds no results of the audit: write it anew"
+    ):
         results.read(path)
 
 

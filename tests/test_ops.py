@@ -8,10 +8,10 @@ import pytest
 
 import membill_specs.ops
 from membill import symbols
-from membill.graph import trace
 from membill.ledger import collect
 from membill.symbols import T, b, d, d_k, h
 from membill.tensor import Role
+from membill.tracing import trace
 
 PER_OP = tomllib.loads((Path(__file__).parent / "facts" / "published.toml").read_text("utf-8"))[
     "per_op"

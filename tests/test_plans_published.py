@@ -14,11 +14,11 @@ from sympy.parsing.sympy_parser import parse_expr
 import membill
 from membill import registry, symbols
 from membill.formula import Formula
-from membill.graph import trace
 from membill.ledger import Ledger, collect, price
 from membill.pipeline import Schedule, stage
 from membill.symbols import beta, i, m, p, v
 from membill.tensor import Role
+from membill.tracing import trace
 from membill.units import GIB
 from membill_specs.stacks import gpt2_model
 

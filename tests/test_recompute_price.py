@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 import membill
 from membill import registry
 from membill.diff import saves_nothing_of_squares
-from membill.graph import Op, trace
+from membill.graph import Op
 from membill.layers import Layer
 from membill.rebuild import outcome
 from membill.recompute import FULL, NONE, dropping
 from membill.symbols import T, b, d, r
 from membill.tensor import Role, Tensor
+from membill.tracing import trace
 from membill_specs.ops import linear, silu
 
 LAYERS = [membill.layer(name) for name in sorted(registry.known().layers)]

@@ -17,7 +17,7 @@ from membill.dtypes import COMPUTE, FLOAT32
 from membill.errors import InputError, unknown
 from membill.formula import Definition, Formula
 from membill.garbage import uncollected
-from membill.graph import Graph, live_tensors, trace
+from membill.graph import Graph, live_tensors
 from membill.ledger import Ledger, Row, price, total
 from membill.paths import upto, within
 from membill.plan import Plan
@@ -26,6 +26,7 @@ from membill.precision import Precision
 from membill.rebuild import outcome
 from membill.symbols import beta
 from membill.tensor import Role, Tensor
+from membill.tracing import trace
 
 OptionValue = str | bool
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, overload
 
-from membill import graph, registry
+from membill import recording, registry
 from membill.graph import Declared
 from membill.tensor import Tensor
 
@@ -48,7 +48,7 @@ def op(function: Definition | None = None, /, *, source: str = "") -> Callable[.
 
         @functools.wraps(define)
         def call(*args: Any, **kwargs: Any) -> Tensor:
-            return graph.record(kind, define, args, kwargs)
+            return recording.record(kind, define, args, kwargs)
 
         registry.add_op(OpSpec(kind, define, source))
         return call

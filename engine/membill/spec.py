@@ -16,7 +16,7 @@ from membill.dtypes import (
     promoted,
 )
 from membill.formula import Condition
-from membill.graph import Declared, constant, index, needs, scope, weight
+from membill.graph import Declared, needs
 from membill.mesh import Axis, Rule
 from membill.offload import Link, Movement
 from membill.ops import op
@@ -34,6 +34,7 @@ from membill.registry import (
     register_rules,
 )
 from membill.tensor import Role, Tensor, dims, product
+from membill.tracing import constant, index, scope, weight
 
 __all__ = [
     "BOOL",

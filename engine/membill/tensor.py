@@ -156,3 +156,11 @@ def count(value: object, name: str, noun: str) -> sympy.Expr:
 def product(axes: Iterable[sympy.Expr]) -> sympy.Expr:
     """The product of axes, 1 for none."""
     return sympy.sympify(math.prod(axes))
+
+
+def said(value: object) -> str:
+    """A value for a message: a tensor by its label, a collection by its kind."""
+    if isinstance(value, Tensor):
+        return f"the tensor {value.label}"
+    collection = isinstance(value, (list, tuple, dict, set))
+    return f"a {type(value).__name__}" if collection else repr(value)

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import sympy
 import torch
 
 from membill.audit import references, saved
+from membill.audit.building import built, defaults, sizes_at, tuned
 from membill.audit.compare import Comparison, compare, expected
-from membill.audit.references import Counterpart, Factory
+from membill.audit.references import Counterpart, Factory, ModelReference
 from membill.dtypes import COMPUTE, FLOAT32
-from membill.errors import InputError, unknown
+from membill.errors import unknown
 from membill.formula import Formula
-from membill.graph import Graph, trace
-from membill.layers import Layer
+from membill.graph import Graph
+from membill.layers import Layer, OptionValue
 from membill.ledger import Ledger, collect, price
 from membill.symbols import beta
 from membill.tensor import Role, Tensor
+from membill.tracing import trace
 
 DTYPES = {"bfloat16": 2, "float32": 4}
-DEVICES = ("meta", "cpu")
 
 
 def audit_layer(
@@ -38,14 +38,42 @@ def audit_layer(
 ) -> Comparison:
     """See `membill.audit.audit_layer`."""
     width = _width(dtype)
+    subject = _subject(layer.name, layer.changed(), tuning_text(layer), dtype, dims)
     ledger = ledger or layer.ledger(dtype_bytes=width)
     known = _with_definitions(layer, dims)
     sides = expected(ledger, dims, dtype, inputs=layer.inputs)
     if factory is None:
-        factory = references.covering(layer).factory
+        factory = tuned(references.covering(layer).factory, layer)
     with defaults(dtype, device):
-        module, inputs, tables = _built(layer, known, factory)
-    return compare(_subject(layer, dims, dtype), sides, saved(module, *inputs, shared=tables))
+        module, inputs, tables = built(factory, known, layer.chosen, layer.inputs)
+    return compare(subject, sides, saved(module, *inputs, shared=tables))
+
+
+def audit_model(
+    known: ModelReference,
+    dims: Mapping[str, int],
+    options: Mapping[str, OptionValue],
+    *,
+    dtype: str = "bfloat16",
+    device: str = "meta",
+) -> Comparison:
+    """A stack of `dims["L"]` layers, from token ids to the loss, beside the module it describes."""
+    ledger = ledger_of(known, dims["L"], options, dtype)
+    with defaults(dtype, device):
+        module, inputs, _ = built(known.factory, dims, options, {})
+    subject = _subject(known.name, options, "", dtype, dims)
+    # A model makes the tables itself that its layers share, so no record can mark them.
+    kept = (replace(item, table=False) for item in expected(ledger, dims, dtype))
+    return compare(subject, kept, saved(module, *inputs))
+
+
+def ledger_of(
+    known: ModelReference, layers: int, options: Mapping[str, OptionValue], dtype: str
+) -> Ledger:
+    """The ledger of a stack of so many layers."""
+    compute = FLOAT32 if dtype == "float32" else COMPUTE
+    graph = trace(known.name, known.traced(layers, options), {}, compute=compute)
+    return price(collect(graph), graph.weights, {beta: sympy.Integer(_width(dtype))}, ())
 
 
 def audit_op(
@@ -95,18 +123,11 @@ def gradients_of(case: Counterpart) -> Iterator[tuple[str, ...]]:
         yield from itertools.combinations(names, count)
 
 
-@contextmanager
-def defaults(dtype: str, device: str) -> Iterator[None]:
-    """Make new tensors of this dtype on this device, unless told otherwise."""
-    if device not in DEVICES:
-        raise unknown("device", device, DEVICES)
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(getattr(torch, dtype))
-    try:
-        with torch.device(device):
-            yield
-    finally:
-        torch.set_default_dtype(before)
+def tuning_text(layer: Layer) -> str:
+    """`, lora on q, v` or `, mlp frozen`: what a layer's adapter is and what is frozen in it."""
+    adapted = layer.adapted
+    adapter = f", {adapted.adapter.name} on {', '.join(adapted.on)}" if adapted else ""
+    return adapter + (f", {', '.join(layer.frozen)} frozen" if layer.frozen else "")
 
 
 def _width(dtype: str) -> int:
@@ -115,10 +136,12 @@ def _width(dtype: str) -> int:
     return DTYPES[dtype]
 
 
-def _subject(layer: Layer, dims: Mapping[str, int], dtype: str) -> str:
-    options = (f"{name}={value}" for name, value in layer.changed().items())
-    sizes = (f"{name}={size}" for name, size in dims.items())
-    return f"{' '.join((layer.name, *options))} in {dtype} at {' '.join(sizes)}"
+def _subject(
+    name: str, options: Mapping[str, OptionValue], tuning: str, dtype: str, dims: Mapping[str, int]
+) -> str:
+    chosen = (f"{option}={value}" for option, value in options.items())
+    sizes = (f"{symbol}={size}" for symbol, size in dims.items())
+    return f"{' '.join((name, *chosen))}{tuning} in {dtype} at {' '.join(sizes)}"
 
 
 def _with_definitions(layer: Layer, dims: Mapping[str, int]) -> dict[str, int]:
@@ -130,42 +153,6 @@ def _with_definitions(layer: Layer, dims: Mapping[str, int]) -> dict[str, int]:
     return {**dims, **derived}
 
 
-def _built(
-    layer: Layer, dims: Mapping[str, int], factory: Factory
-) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
-    """The module of a factory, with its inputs and shared tables; inputs made if not given."""
-    made = factory(**_arguments(factory, {**dims, **layer.chosen}))
-    module, inputs, tables = (*made, ())[:3] if isinstance(made, tuple) else (made, None, ())
-    if not callable(module):
-        raise InputError(f"{_name(factory)} returned {module!r}, which is no module")
-    if inputs is None:
-        inputs = tuple(_input(shape, dims) for shape in layer.inputs.values())
-    return module, tuple(inputs), tuple(tables)
-
-
-def _arguments(factory: Factory, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Of what is known, what the factory takes; InputError if it asks for more."""
-    parameters = inspect.signature(factory).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return dict(known)
-    for parameter in parameters:
-        if parameter.default is parameter.empty and parameter.name not in known:
-            raise InputError(
-                f"{_name(factory)} takes {parameter.name}, for which there is no value; "
-                f"known: {', '.join(known)}"
-            )
-    names = {parameter.name for parameter in parameters}
-    return {name: value for name, value in known.items() if name in names}
-
-
-def _name(factory: Factory) -> str:
-    return getattr(factory, "__qualname__", repr(factory))
-
-
-def _input(shape: tuple[object, ...], dims: Mapping[str, int]) -> Any:
-    return torch.randn(*_sizes(shape, dims)).requires_grad_()
-
-
 def _made(
     tensor: Tensor,
     dims: Mapping[str, int],
@@ -173,7 +160,7 @@ def _made(
     trainable: Collection[str],
 ) -> Any:
     """A PyTorch tensor for a symbolic one."""
-    sizes = _sizes(tensor.shape, dims)
+    sizes = sizes_at(tensor.shape, dims)
     if tensor.role is Role.INDEX:
         return torch.zeros(*sizes, dtype=torch.long)
     if tensor.name in heads_first:
@@ -182,10 +169,6 @@ def _made(
     else:
         made = torch.randn(*sizes)
     return made.requires_grad_(tensor.name in trainable)
-
-
-def _sizes(shape: tuple[object, ...], dims: Mapping[str, int]) -> list[int]:
-    return [Formula(sympy.sympify(axis), "entries")(**dims) for axis in shape]
 
 
 def _given(graph: Graph, role: Role) -> tuple[Tensor, ...]:
