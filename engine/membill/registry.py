@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from collections import ChainMap
@@ -48,6 +49,7 @@ class Registry:
     templates: dict[str, Traversable] = field(default_factory=dict)
     choices: dict[str, dict[str, Callable[..., object]]] = field(default_factory=dict)
     named: dict[type, dict[str, Any]] = field(default_factory=dict)
+    pending: dict[type, list[str]] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     audits: list[Traversable] = field(default_factory=list)
 
@@ -57,7 +59,10 @@ class Registry:
         return self.named[recompute.Policy]
 
     def of(self, kind: type[Item]) -> Mapping[str, Item]:
-        """All that is registered of a kind, by name."""
+        """All that is registered of a kind, by name; modules that wait to be asked go first."""
+        with _collecting(self):
+            for module in self.pending.pop(kind, ()):
+                importlib.import_module(module)
         return self.named.get(kind, {})
 
 
@@ -118,6 +123,12 @@ def register(*items: Named) -> None:
         table = _target.get().named.setdefault(type(item), {})
         if table.setdefault(item.name, item) != item:
             raise InputError(f"{_kind(type(item))} {item.name!r} is already defined")
+
+
+def provide(module: str, *kinds: type) -> None:
+    """Have a module, which registers items of these kinds, imported when one is asked for."""
+    for kind in kinds:
+        _target.get().pending.setdefault(kind, []).append(module)
 
 
 def register_rules(*rules: Rule) -> None:
@@ -268,7 +279,7 @@ def specs_in(path: Path) -> Registry:
         raise InputError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(module_spec)
     sys.modules[module_spec.name] = module
-    with _collecting() as found:
+    with _collecting(Registry()) as found:
         try:
             module_spec.loader.exec_module(module)
         except SyntaxError as error:
@@ -283,10 +294,9 @@ def specs_in(path: Path) -> Registry:
 
 
 @contextmanager
-def _collecting() -> Iterator[Registry]:
-    found = Registry()
-    token = _target.set(found)
+def _collecting(into: Registry) -> Iterator[Registry]:
+    token = _target.set(into)
     try:
-        yield found
+        yield into
     finally:
         _target.reset(token)

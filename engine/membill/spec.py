@@ -30,6 +30,7 @@ from membill.registry import (
     add_shapes,
     add_templates,
     choice,
+    provide,
     register,
     register_rules,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "op",
     "product",
     "promoted",
+    "provide",
     "register",
     "register_rules",
     "scope",

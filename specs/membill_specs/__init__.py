@@ -7,34 +7,31 @@ from importlib import import_module
 from importlib.resources import files
 from pkgutil import iter_modules
 
-from membill.spec import add_audit_results, add_shapes, add_templates
-from membill_specs import (
-    adapters,
-    layers,
-    mesh,
-    offloading,
-    policies,
-    precisions,
-    published,
-    recipes,
-    schedules,
+from membill.spec import (
+    Adapter,
+    Link,
+    Movement,
+    Published,
+    Recipe,
+    Schedule,
+    add_audit_results,
+    add_shapes,
+    add_templates,
+    provide,
 )
+from membill_specs import layers, mesh, policies, precisions
 
 for module in iter_modules(layers.__path__):
     import_module(f"{layers.__name__}.{module.name}")
+
+provide("membill_specs.adapters", Adapter)
+provide("membill_specs.offloading", Movement, Link)
+provide("membill_specs.published", Published)
+provide("membill_specs.recipes", Recipe)
+provide("membill_specs.schedules", Schedule)
 
 add_shapes(files("membill_specs.models"))
 add_templates(files("membill_specs") / "templates")
 add_audit_results(files("membill_specs") / "audit_results.json")
 
-__all__ = [
-    "adapters",
-    "layers",
-    "mesh",
-    "offloading",
-    "policies",
-    "precisions",
-    "published",
-    "recipes",
-    "schedules",
-]
+__all__ = ["layers", "mesh", "policies", "precisions"]
