@@ -3,13 +3,14 @@
 # make check   lint, format and types
 # make audit   compare every op and layer with PyTorch (installs torch)
 # make serve   the site at http://127.0.0.1:8000, rebuilt on change
+# make results write the audit's results anew after a spec changed on purpose
 # make golden  write the golden files anew after a spec changed on purpose
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: site test check audit serve golden clean
+.PHONY: site test check audit results serve golden clean
 
 site: $(VENV)/with-site
 	$(BIN)/membill site build
@@ -27,6 +28,9 @@ check: $(VENV)/with-check
 
 audit: $(VENV)/with-test $(VENV)/with-audit
 	$(BIN)/python -m pytest tests/audit
+
+results: $(VENV)/with-audit
+	$(BIN)/python -m membill.audit --write specs/membill_specs/audit_results.json
 
 golden: $(VENV)/with-site $(VENV)/with-test
 	$(BIN)/python -m pytest tests/test_golden.py --update-golden

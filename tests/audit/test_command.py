@@ -81,7 +81,7 @@ def audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
 
 def test_a_layer_is_shown_beside_its_module_at_a_real_models_size(audited) -> None:
     found = audited("llama")
-    assert found.exit_code == 0
+    assert found.exit_code == 0, found.output
     lines = found.stdout.splitlines()
     assert lines[0] == "llama in bfloat16 at b=1 d=4096 h=32 n_kv=8 d_ff=14336 T=8192"
     assert " ".join(lines[3].split()) == "ledger row shape PyTorch storage shape dtype bytes equal"

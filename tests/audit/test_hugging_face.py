@@ -46,6 +46,9 @@ def draw_sizes(random: Random, family: Family) -> dict[str, int]:
         "n_kv": n_kv,
         "d_k": d_k,
         "d_ff": random.randint(20, 90),
+        "d_e": 8 * random.randint(2, 9),
+        "E": 5,
+        "k": random.randint(2, 4),
     }
 
 
@@ -92,6 +95,7 @@ def test_one_sequence_alone_is_exact_but_for_what_it_reads_in_place(
     """
     T, h, d_k = 12, 4, 16
     dims = {"b": 1, "T": T, "h": h, "n_kv": h, "d_k": d_k, "d": h * d_k, "d_ff": 4 * h * d_k}
+    dims |= {"d_e": 2 * h * d_k, "E": 4, "k": 2}
     result = compared(family, attention, dims)
     copies, kept, width = IN_PLACE.get((family.layer, attention), (0, [], 0))
     assert [item.bytes for item in result.missing] == copies * [T * h * d_k * width]
@@ -107,6 +111,7 @@ def test_every_layer_of_hugging_faces_is_audited_under_each_implementation() -> 
         "gpt_neox",
         "llama",
         "mistral",
+        "mixtral",
         "opt",
         "phi3",
         "qwen2",

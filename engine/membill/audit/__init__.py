@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from membill.audit.compare import Comparison, Pair, compare, expected
-from membill.audit.references import reference, require_torch
+from membill.audit.references import reference
+from membill.audit.requirements import require_torch
 from membill.audit.storage import Record, Storage
 
 if TYPE_CHECKING:

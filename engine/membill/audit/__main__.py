@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from membill.audit.references import counterparts, references, require_torch
+from membill.audit.requirements import require_torch
 from membill.errors import MembillError
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -29,19 +29,16 @@ def main(write: Path | None, check: Path | None) -> None:
 def audited(write: Path | None, check: Path | None) -> bool:
     """Run, print what differs and a summary; whether anything does."""
     require_torch()
-    from membill.audit import results, suite
+    from membill.audit import outcome, results
 
     before = None if check is None else results.read(check)
-    ops = {kind: results.of_op(kind) for kind in counterparts()}
-    modules = {known.name: results.of_module(known.name) for known in references()}
-    found = results.assembled(ops, modules)
-    wrong = [f"{name} has nothing to be audited against" for name in suite.unaudited()]
-    wrong += [text for outcome in (*ops.values(), *modules.values()) for text in outcome.wrong]
+    found = outcome.everything()
+    wrong = found.wrong
     if before is not None:
-        wrong += results.differences(before, found)
-    click.echo("\n".join((*wrong, results.summary(found))))
+        wrong += results.differences(before, found.results)
+    click.echo("\n".join((*wrong, found.results.summary())))
     if write is not None and not wrong:
-        write.write_text(results.as_text(found), encoding="utf-8")
+        write.write_text(results.as_text(found.results), encoding="utf-8")
     return bool(wrong)
 
 

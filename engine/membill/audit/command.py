@@ -12,7 +12,8 @@ import click
 from membill import registry
 from membill.audit import audit_layer
 from membill.audit.compare import Comparison
-from membill.audit.references import Factory, covering, require_torch
+from membill.audit.references import Factory, covering
+from membill.audit.requirements import require_torch
 from membill.cli.output import Section, write
 from membill.cli.per_layer import is_layer, variant_option
 from membill.cli.values import assignment

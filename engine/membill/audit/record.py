@@ -116,11 +116,16 @@ def _storage(item: _Saved, table: bool, origin: str) -> Storage:
         name=f"{item.module} {item.function}".strip(),
         needed_by=item.function,
         shape=tuple(tensor.shape) if whole == seen else (whole // tensor.element_size(),),
-        dtype=str(tensor.dtype).removeprefix("torch."),
+        dtype=_dtype(tensor),
         bytes=whole,
         table=table,
         origin=origin,
     )
+
+
+def _dtype(tensor: torch.Tensor) -> str:
+    """Its name; one for both formats of float8, e4m3 and e5m2."""
+    return str(tensor.dtype).removeprefix("torch.").partition("_")[0]
 
 
 def _address(tensor: torch.Tensor) -> int:

@@ -6,7 +6,7 @@ so that specs themselves need no PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -16,12 +16,12 @@ from random import Random
 from typing import Any
 
 from membill import registry
+from membill.audit.requirements import require_torch
+from membill.declare import options_of
 from membill.errors import InputError, unknown
-from membill.layers import Layer
+from membill.layers import Layer, OptionValue
 from membill.tables import options_text
 from membill.tensor import Tensor
-
-INSTALL = "the audit needs {package}, which is not installed: pip install 'membill[audit]'"
 
 Factory = Callable[..., Any]
 """Makes a module from a layer's dimensions and options, given by keyword.
@@ -29,6 +29,10 @@ Factory = Callable[..., Any]
 It returns the module, or (module, inputs), or (module, inputs, tables that all layers share).
 It runs with the audited device and dtype as PyTorch's defaults.
 """
+
+Adapt = Callable[[Any, Collection[str], Mapping[str, Any]], Any]
+"""Puts an adapter into a module: called with it, the scopes or names of submodules at which,
+and the dimensions by name. Returns the module to run, where the adapter alone takes gradients."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,32 @@ class Reference:
     tokens: int
     sequences: int
     covers: Callable[[Layer], bool]
+
+
+@dataclass(frozen=True)
+class ModelReference:
+    """A whole model, from token ids to the loss, that a stack of layers describes.
+
+    name: the class in the library that it is from. layer: the spec of its layers. stack: the
+    function over symbolic tensors; it takes how many layers to stack, and options. factory: as
+    that of a layer, with L among the dimensions. variants: options of the stack, each audited.
+    model, tokens: a real model, and the length of its sequence. alone: options for one sequence.
+    """
+
+    name: str
+    layer: str
+    stack: Callable[..., Tensor]
+    factory: Factory
+    variants: tuple[Mapping[str, OptionValue], ...]
+    model: str
+    tokens: int
+    alone: Mapping[str, OptionValue]
+
+    def traced(self, layers: int, options: Mapping[str, OptionValue]) -> Callable[[], Tensor]:
+        """The stack of so many layers, for `trace`; options by name."""
+        known = {option.name: option.choices for option in options_of(self.name, self.stack)}
+        chosen = {name: known[name][value] for name, value in options.items()}
+        return lambda: self.stack(layers, **chosen)
 
 
 @dataclass(frozen=True)
@@ -75,25 +105,15 @@ class Counterpart:
 @dataclass
 class _References:
     modules: dict[str, Reference] = field(default_factory=dict)
+    models: dict[str, ModelReference] = field(default_factory=dict)
+    adapters: dict[str, Adapt] = field(default_factory=dict)
+    tuned: list[tuple[Layer, Mapping[str, int]]] = field(default_factory=list)
     ops: dict[str, list[Counterpart]] = field(default_factory=dict)
     kernels: dict[Any, Callable[..., Any]] = field(default_factory=dict)
     sizes: list[Callable[[Random], Mapping[str, int]]] = field(default_factory=list)
 
 
 _known = _References()
-
-
-def required(module: str) -> Any:
-    """A module of PyTorch's or another library; InputError, saying what to install, without it."""
-    package = module.partition(".")[0]
-    if find_spec(package) is None:
-        raise InputError(INSTALL.format(package=package))
-    return import_module(module)
-
-
-def require_torch() -> None:
-    """Raise InputError, saying what to install, if PyTorch is missing."""
-    required("torch")
 
 
 @cache
@@ -124,6 +144,29 @@ def add_reference(
         return factory
 
     return register
+
+
+def add_model(known: ModelReference) -> None:
+    """Register a whole model; see ModelReference."""
+    _known.models[known.name] = known
+
+
+def adapts(name: str) -> Callable[[Adapt], Adapt]:
+    """Register how PyTorch puts in the adapter of this name; see Adapt."""
+
+    def register(adapt: Adapt) -> Adapt:
+        _known.adapters[name] = adapt
+        return adapt
+
+    return register
+
+
+def audit_too(layer: Layer, **dims: int) -> None:
+    """Register a layer with an adapter or frozen weights, to be audited besides the variants.
+
+    dims: what it is written in and a real model's shape lacks, such as an adapter's rank.
+    """
+    _known.tuned.append((layer, dims))
 
 
 def counterpart(
@@ -162,15 +205,15 @@ def draws_sizes(
     return draw
 
 
-def references() -> tuple[Reference, ...]:
-    """Every module that a spec is audited against."""
-    return tuple(load().modules.values())
+def modules() -> Mapping[str, Reference]:
+    """Every module that a layer's spec is audited against, by name."""
+    return load().modules
 
 
 def reference(layer: str) -> Reference:
     """The module that the layer of this name is audited against; InputError if there is none."""
-    found = {known.layer: known for known in references()}
-    found.update({known.layer: known for known in references() if known.name == layer})
+    found = {known.layer: known for known in modules().values()}
+    found.update({known.layer: known for known in modules().values() if known.name == layer})
     if layer not in found:
         raise unknown("layer with a module to audit it against", layer, found)
     return found[layer]
@@ -179,7 +222,7 @@ def reference(layer: str) -> Reference:
 def covering(layer: Layer) -> Reference:
     """The reference of a layer in this variant; InputError if none can be asked for it."""
     usual = reference(layer.name)
-    same = (known for known in references() if known.layer == layer.name)
+    same = (known for known in modules().values() if known.layer == layer.name)
     for known in (usual, *same):
         if known.covers(layer):
             return known
@@ -187,6 +230,24 @@ def covering(layer: Layer) -> Reference:
         f"{usual.name}, which layer {layer.name!r} is audited against, has no variant "
         f"{options_text(layer)}; name a module of your own with --against {layer.name}"
     )
+
+
+def models() -> Mapping[str, ModelReference]:
+    """Every whole model that a stack of layers is audited against, by name."""
+    return load().models
+
+
+def adapter(name: str) -> Adapt:
+    """How PyTorch puts in the adapter of this name; InputError if no spec package says."""
+    known = load().adapters
+    if name not in known:
+        raise unknown("adapter with a counterpart in PyTorch", name, known)
+    return known[name]
+
+
+def tuned() -> tuple[tuple[Layer, Mapping[str, int]], ...]:
+    """The layers with adapters or frozen weights to audit, with dimensions of their own."""
+    return tuple(load().tuned)
 
 
 def counterparts() -> Mapping[str, list[Counterpart]]:

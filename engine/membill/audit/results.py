@@ -1,117 +1,193 @@
-"""What all audits found, as data and as a file: PyTorch's version, the date, sizes and bytes."""
+"""What all audits found, as data and as a file. Reading needs no PyTorch.
+
+>>> from membill.audit import results
+>>> (found,) = results.shipped()                     # one for each spec package that ships any
+>>> found.versions["torch"], found.of_layer(membill.layer("gpt"))
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources.abc import Traversable
 from typing import Any
 
-import torch
-
-from membill.audit import suite
-from membill.audit.compare import Comparison
-from membill.audit.suite import LayerAudit
+from membill import registry
 from membill.errors import InputError
-
-Results = Mapping[str, Any]
+from membill.layers import Layer, OptionValue
+from membill.tables import spelled
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What the audit of one op or module found: data to keep, and a message for each mismatch."""
+class OpResult:
+    """An op that keeps what PyTorch keeps, in that many comparisons.
 
-    data: Any
-    wrong: tuple[str, ...]
+    calls: the ways in which it was called, by name. A comparison is a call at one size, in one
+    dtype, on one device, with one choice of what takes a gradient.
+    """
 
-
-def of_op(kind: str) -> Outcome:
-    """Audit all calls of an op, at every size, with every choice of gradients."""
-    audits = [audit for audit in suite.op_audits() if audit.case.kind == kind]
-    found = [comparison for audit in audits for comparison in audit.run()]
-    calls = list(dict.fromkeys(audit.case.name for audit in audits))
-    return Outcome({"calls": calls, "comparisons": len(found)}, _wrong(found))
+    kind: str
+    calls: tuple[str, ...]
+    comparisons: int
 
 
-def of_module(name: str) -> Outcome:
-    """Audit the module of this name against its layer's spec, in every variant that it has."""
-    audits = [audit for audit in suite.layer_audits() if audit.reference.name == name]
-    found = [audit.run() for audit in audits]
-    data = [_entry(*pair) for pair in zip(audits, found, strict=True)]
-    return Outcome(data, _wrong(found))
+@dataclass(frozen=True)
+class Run:
+    """A layer or model that keeps what PyTorch keeps, at one size: each storage, to the byte.
+
+    dims: by symbol name. model: whose dimensions they are, "" for small ones drawn for the
+    audit. device: "meta", or "cpu" for real tensors. bytes: of all storages, tables included.
+    """
+
+    dims: Mapping[str, int]
+    dtype: str
+    device: str
+    storages: int
+    bytes: int
+    model: str = ""
+
+    def __str__(self) -> str:
+        sizes = " ".join(f"{name}={size}" for name, size in self.dims.items())
+        where = f"{self.model or 'small'}, {sizes}, {self.dtype}, {self.device}"
+        return f"{where}: {self.storages} storages, {self.bytes:,} B"
 
 
-def _wrong(found: Iterable[Comparison]) -> tuple[str, ...]:
-    return tuple(comparison.message() for comparison in found if not comparison.equal)
+@dataclass(frozen=True)
+class Subject:
+    """A layer in one variant, or a stack of such layers, beside one module.
+
+    layer: the spec of the layer. module: the class, or the spec's own plain module.
+    options: of the layer or the stack. adapter, on: what was put in and where. frozen: scopes.
+    """
+
+    layer: str
+    module: str
+    options: Mapping[str, OptionValue]
+    runs: tuple[Run, ...]
+    adapter: str = ""
+    on: tuple[str, ...] = ()
+    frozen: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        options = (f"{name}={spelled(value)}" for name, value in self.options.items())
+        adapter = [f"{self.adapter} on {', '.join(self.on)}"] if self.adapter else []
+        frozen = [f"{', '.join(self.frozen)} frozen"] if self.frozen else []
+        return ", ".join([" ".join((self.module, *options)), *adapter, *frozen])
 
 
-def _entry(audit: LayerAudit, found: Comparison) -> dict[str, Any]:
-    return {
-        "layer": audit.layer.name,
-        "module": audit.reference.name,
-        "options": dict(audit.layer.chosen),
-        "model": audit.model,
-        "dims": dict(audit.dims),
-        "dtype": audit.dtype,
-        "device": audit.device,
-        "storages": len(found.pairs),
-        "bytes": found.bytes[1],
-    }
+@dataclass(frozen=True)
+class Results:
+    """All that was found equal. versions: of torch and the libraries, by name; date: ISO."""
 
+    versions: Mapping[str, str]
+    date: str
+    ops: tuple[OpResult, ...]
+    layers: tuple[Subject, ...]
+    models: tuple[Subject, ...]
 
-def assembled(ops: Mapping[str, Outcome], modules: Mapping[str, Outcome]) -> Results:
-    """The results of all, by op and by module."""
-    return {
-        "torch": str(torch.__version__).partition("+")[0],
-        "date": datetime.now(UTC).date().isoformat(),
-        "ops": {kind: outcome.data for kind, outcome in ops.items()},
-        "layers": [entry for outcome in modules.values() for entry in outcome.data],
-    }
+    def of_op(self, kind: str) -> OpResult | None:
+        """What was found of the op of this kind."""
+        return next((op for op in self.ops if op.kind == kind), None)
 
+    def of_layer(self, layer: Layer) -> tuple[Subject, ...]:
+        """What was found of a layer in just this variant, by module."""
+        adapted = layer.adapted
+        wanted = (
+            layer.name,
+            layer.chosen,
+            adapted.adapter.name if adapted else "",
+            adapted.on if adapted else (),
+            layer.frozen,
+        )
+        return tuple(
+            item
+            for item in self.layers
+            if (item.layer, item.options, item.adapter, item.on, item.frozen) == wanted
+        )
 
-def summary(found: Results) -> str:
-    """`30 ops in 2,000 comparisons and 3 layers in 300, against PyTorch 2.13.0`."""
-    ops, layers = found["ops"], found["layers"]
-    compared = sum(entry["comparisons"] for entry in ops.values())
-    names = {entry["layer"] for entry in layers}
-    return (
-        f"{len(ops)} ops in {compared:,} comparisons and {len(names)} layers in "
-        f"{len(layers):,}, against PyTorch {found['torch']}"
-    )
+    def summary(self) -> str:
+        """`31 ops in 1,000 comparisons, 14 layers in 900, 2 models in 30, ... 2.13.0`."""
+        compared = sum(op.comparisons for op in self.ops)
+        parts = [f"{len(self.ops)} ops in {compared:,} comparisons"]
+        for what, items in (("layers", self.layers), ("models", self.models)):
+            runs = sum(len(item.runs) for item in items)
+            parts.append(f"{len({item.layer for item in items})} {what} in {runs:,}")
+        libraries = (f"{name} {version}" for name, version in self.versions.items())
+        return f"{', '.join(parts)}; each storage equal, to the byte, with {', '.join(libraries)}"
 
-
-def as_text(found: Results) -> str:
-    """The results as JSON with a line for each op and layer, so that a change reads as one."""
-    head = "".join(f"  {json.dumps(key)}: {json.dumps(found[key])},\n" for key in ("torch", "date"))
-    ops = (f"{json.dumps(kind)}: {json.dumps(entry)}" for kind, entry in found["ops"].items())
-    layers = map(json.dumps, found["layers"])
-    return f'{{\n{head}  "ops": {{\n{_lines(ops)}  }},\n  "layers": [\n{_lines(layers)}  ]\n}}\n'
-
-
-def _lines(items: Iterable[str]) -> str:
-    return ",\n".join(f"    {item}" for item in items) + "\n"
+    def lines(self) -> Iterator[str]:
+        """What was found, a line for each op and run; the date apart."""
+        yield from (f"{name} {version}" for name, version in self.versions.items())
+        for op in self.ops:
+            yield f"{op.kind}: {op.comparisons} comparisons of {'; '.join(op.calls)}"
+        for item in (*self.layers, *self.models):
+            yield from (f"{item}: {run}" for run in item.runs)
 
 
 def differences(before: Results, now: Results) -> tuple[str, ...]:
-    """The lines in which two results differ, the date apart."""
-    old, new = (
-        {line.strip().rstrip(",") for line in as_text({**found, "date": ""}).splitlines()}
-        for found in (before, now)
-    )
+    """The lines in which two results differ."""
+    old, new = set(before.lines()), set(now.lines())
     return (
         *(f"no longer so: {line}" for line in sorted(old - new)),
         *(f"not on file: {line}" for line in sorted(new - old)),
     )
 
 
-def read(path: Path) -> Results:
-    """The results in a file; InputError if it holds none."""
+def as_text(found: Results) -> str:
+    """The results as JSON with a line for each op and each run, so that a change reads as one."""
+    head = {"versions": found.versions, "date": found.date}
+    ops = (json.dumps(asdict(op)) for op in found.ops)
+    parts = [
+        *(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()),
+        f'"ops": [\n{_joined(ops)}\n]',
+        f'"layers": [\n{_joined(map(_subject, found.layers))}\n]',
+        f'"models": [\n{_joined(map(_subject, found.models))}\n]',
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _subject(item: Subject) -> str:
+    data = {key: value for key, value in asdict(item).items() if value not in ("", ())}
+    runs = [
+        json.dumps({key: value for key, value in run.items() if value != ""})
+        for run in data.pop("runs")
+    ]
+    return f'{json.dumps(data)[:-1]}, "runs": [\n{_joined(runs)}\n]}}'
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return ",\n".join(lines)
+
+
+def read(file: Traversable) -> Results:
+    """The results in a file (a Path, say); InputError if it holds none."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as results of the audit: {error}") from error
-    if not isinstance(found, dict) or not {"torch", "date", "ops", "layers"} <= found.keys():
-        raise InputError(f"{path} holds no results of the audit: write it anew with --write")
-    return found
+        raise InputError(f"{file} cannot be read as results of the audit: {error}") from error
+    try:
+        return Results(
+            versions=data["versions"],
+            date=data["date"],
+            ops=tuple(OpResult(**{**op, "calls": tuple(op["calls"])}) for op in data["ops"]),
+            layers=tuple(_read_subject(item) for item in data["layers"]),
+            models=tuple(_read_subject(item) for item in data["models"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{file} holds no results of the audit: write it anew with --write"
+        ) from error
+
+
+def _read_subject(data: Mapping[str, Any]) -> Subject:
+    runs = tuple(Run(**run) for run in data["runs"])
+    places = {key: tuple(data.get(key, ())) for key in ("on", "frozen")}
+    return Subject(**{**data, **places, "runs": runs})
+
+
+@cache
+def shipped() -> tuple[Results, ...]:
+    """The results that the installed spec packages ship, one for each that does."""
+    return tuple(read(file) for file in registry.known().audits)
