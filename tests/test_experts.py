@@ -16,7 +16,7 @@ from membill.formula import Formula
 from membill.layers import Layer
 from membill.ledger import Row
 from membill.mesh import replication, shard
-from membill.plan import plan
+from membill.plans import plan
 from membill.spec import FLOAT32
 from membill.symbols import E, L, T, V, b, c, d, d_e, d_k, e, h, k, n_kv, t, t_e
 

@@ -1,7 +1,6 @@
 """Every message to a caller of the API, word for word."""
 
 from collections.abc import Callable
-from dataclasses import fields
 
 import numpy
 import pytest
@@ -12,6 +11,8 @@ from membill import InputError, registry, symbols
 from membill.formula import Formula
 from membill.mesh import Axis
 from membill.pipeline import Schedule, stage, stages
+from membill.plans import FIELDS
+from membill.plans import LETTERS as PIPELINE
 from membill.recipe import Partition, Recipe, divided_at, model_states
 from membill.shapes import read_shape
 from membill.symbols import L, T, b, beta, c, d, d_ff, d_k, h, m, p, t, v
@@ -188,8 +189,7 @@ CHOICES = {
 LLAMA = {"b": 1, "T": 8192, "d": 4096, "h": 32, "n_kv": 8, "d_ff": 14336}
 SETTINGS = ", ".join(
     sorted(
-        {field.name for field in fields(membill.Plan) if field.name != "mesh"}
-        | {*registry.everything(Axis)}
+        {*FIELDS, *PIPELINE, *registry.everything(Axis), *registry.everything(Partition)}
         | {rule.switch for rule in registry.known().rules if rule.switch}
     )
 )

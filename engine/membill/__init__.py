@@ -5,17 +5,19 @@
 34Tbd + 5hT²b + 16Tb
 """
 
+from membill.devices import Device, device
 from membill.errors import InputError, MembillError, SpecError
 from membill.formula import Formula
 from membill.layers import Layer
 from membill.ledger import Ledger, Row
-from membill.plan import Plan, plan
+from membill.plans import Plan, plan
 from membill.registry import layer, shape
 from membill.shapes import Shape
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Device",
     "Formula",
     "InputError",
     "Layer",
@@ -25,6 +27,7 @@ __all__ = [
     "Row",
     "Shape",
     "SpecError",
+    "device",
     "layer",
     "plan",
     "shape",

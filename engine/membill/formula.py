@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from types import CodeType
 from typing import Any
 
@@ -81,7 +81,7 @@ class Formula:
     @property
     def symbols(self) -> tuple[str, ...]:
         """Names of the symbols that a value is needed for."""
-        return tuple(sorted(str(symbol) for symbol in self.expr.free_symbols))
+        return tuple(sorted(symbol.name for symbol in self.expr.free_symbols))
 
     def __add__(self, other: Formula) -> Formula:
         if not isinstance(other, Formula):
@@ -114,7 +114,7 @@ class Formula:
                     f"this formula has put in {symbol} = {printer.text(given)}, "
                     + ("not a whole number" if symbol not in new else f"not {new[symbol]}")
                 )
-        numbers = {str(own): int(value) for own, value in new.items() if value.is_Integer}
+        numbers = {own.name: int(value) for own, value in new.items() if value.is_Integer}
         for condition in self.conditions:
             _check_condition(condition, numbers)
         conditions = (condition.xreplace(new) for condition in self.conditions)
@@ -139,7 +139,7 @@ class Formula:
             _check_definition(symbol, definition, counts)
         for condition in self.conditions:
             _check_condition(condition, counts)
-        result = _evaluate(self._code, counts, str(self))
+        result = _evaluate(self._code, counts, lambda: str(self))
         return _narrowed(result) if _is_array(result) else result
 
     @cached_property
@@ -162,7 +162,7 @@ def _compile(expr: sympy.Expr) -> Compiled:
     return Compiled(*(compile(part, "<formula>", "eval") for part in source))
 
 
-def _evaluate(code: Compiled, values: Mapping[str, Any], what: str) -> Any:
+def _evaluate(code: Compiled, values: Mapping[str, Any], what: Callable[[], str]) -> Any:
     # The code is the printer's own, over symbol names that are identifiers; input never gets here.
     scope = {"max": _extreme(max), "min": _extreme(min)}
     above = eval(code.above, {"__builtins__": scope}, dict(values))
@@ -170,18 +170,20 @@ def _evaluate(code: Compiled, values: Mapping[str, Any], what: str) -> Any:
     rest = above % below
     if _any(rest != 0):
         given = ", ".join(f"{name} = {value}" for name, value in values.items())
-        raise InputError(f"{what} is not a whole number" + (f" at {given}" if given else ""))
+        raise InputError(f"{what()} is not a whole number" + (f" at {given}" if given else ""))
     return above // below
 
 
 def _check_definition(
     symbol: sympy.Symbol, definition: sympy.Expr, values: Mapping[str, Any]
 ) -> None:
-    needed = {str(free) for free in definition.free_symbols}
+    needed = {free.name for free in definition.free_symbols}
     if not needed <= values.keys():
         return
-    value = _evaluate(_compile(definition), values, f"{symbol} = {printer.text(definition)}")
-    given = values.get(str(symbol))
+    value = _evaluate(
+        _compile(definition), values, lambda: f"{symbol} = {printer.text(definition)}"
+    )
+    given = values.get(symbol.name)
     if given is not None and _any(given != value):
         raise InputError(
             f"{symbol} = {given} contradicts {symbol} = {printer.text(definition)} = {value}, "
@@ -205,9 +207,11 @@ def _positive(symbol: sympy.Symbol, value: object) -> sympy.Expr:
 
 def _check_condition(condition: Condition, values: Mapping[str, Any]) -> None:
     sides = (condition.divisor, condition.dividend)
-    if not all(str(free) in values for side in sides for free in side.free_symbols):
+    if not all(free.name in values for side in sides for free in side.free_symbols):
         return
-    below, above = (_evaluate(_compile(side), values, printer.text(side)) for side in sides)
+    below, above = (
+        _evaluate(_compile(side), values, partial(printer.text, side)) for side in sides
+    )
     wrong = above % below != 0
     if condition.either_way:
         wrong = wrong & (below % above != 0)

@@ -20,8 +20,8 @@ from membill.garbage import uncollected
 from membill.graph import Graph, live_tensors
 from membill.ledger import Ledger, Row, price, total
 from membill.paths import upto, within
-from membill.plan import Plan
-from membill.plan import plan as make_plan
+from membill.plans import Plan
+from membill.plans import plan as make_plan
 from membill.precision import Precision
 from membill.rebuild import outcome
 from membill.symbols import beta

@@ -54,6 +54,7 @@ def latex(expr: sympy.Expr) -> str:
     return _sum(expr, _LATEX)
 
 
+@lru_cache(maxsize=4096)
 def python(expr: sympy.Expr) -> str:
     """Python source over exact ints: `34*T*b*d + 5*h*T**2*b`, quotients with `//`."""
     return _sum(_over_one_denominator(expr), _PYTHON)
@@ -66,8 +67,14 @@ def javascript(expr: sympy.Expr) -> str:
 
 def fraction(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
     """Numerator and denominator, both whole at integers, also within `Max` and `Min`."""
-    above, below = sympy.fraction(sympy.together(_over_one_denominator(expr)))
-    return above, below
+    return _quotient(_over_one_denominator(expr))
+
+
+def _quotient(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """An expanded sum over the least common denominator of its terms."""
+    parts = [sympy.fraction(term) for term in sympy.Add.make_args(sympy.expand(expr))]
+    below = reduce(sympy.lcm, dict.fromkeys(part for _, part in parts))
+    return sympy.Add(*(above * (below / part) for above, part in parts)), below
 
 
 def terms(expr: sympy.Expr) -> list[sympy.Expr]:
@@ -91,7 +98,7 @@ def _sum(expr: sympy.Expr, style: Style) -> str:
 
 def _term(term: sympy.Expr, style: Style) -> str:
     if style.integer:
-        above, below = sympy.fraction(sympy.together(term))
+        above, below = _quotient(term)
         if below != 1:
             return style.quotient(_sum(above, style), _sum(below, style))
     number, factors = _factors(term)
@@ -170,15 +177,23 @@ def _factor_rank(base: sympy.Expr, beside: set[sympy.Expr]) -> tuple[float, str]
         return 99, str(base)
     known = symbols.info(base)
     if known.width in beside:
-        return symbols.info(known.width).factor_rank - 0.5, str(base)
-    return known.factor_rank, str(base)
+        return symbols.info(known.width).factor_rank - 0.5, base.name
+    return known.factor_rank, base.name
 
 
 def _term_key(term: sympy.Expr) -> tuple[list[int], str]:
     """Sorts terms: the symbol of lowest term rank decides, the higher power of it first."""
     powers = dict(_factors(term)[1])
-    ranked = sorted(symbols.table(), key=lambda known: (known.term_rank, known.name))
-    return [-int(powers.get(known.symbol, 0)) for known in ranked], str(term)
+    known = all(isinstance(base, sympy.Symbol) for base in powers)
+    ranks = [-int(powers.get(symbol, 0)) for symbol in _ranked(symbols.names())]
+    return ranks, "" if known else str(term)
+
+
+@lru_cache(maxsize=64)
+def _ranked(names: tuple[str, ...]) -> tuple[sympy.Symbol, ...]:
+    """The symbols of these names by their rank within a sum."""
+    every = sorted(map(symbols.named, names), key=lambda info: (info.term_rank, info.name))
+    return tuple(info.symbol for info in every)
 
 
 def _juxtapose(parts: Sequence[str]) -> str:

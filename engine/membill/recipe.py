@@ -7,7 +7,7 @@ divides some of them among the data-parallel devices. Both are knowledge and com
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 
@@ -85,6 +85,18 @@ class StateRow:
     bytes: Formula
     divided: bool
 
+    def under(self, parameters: Formula) -> StateRow:
+        """The row for a number of parameters that holds under conditions of its own."""
+        own = self.bytes
+        return replace(
+            self,
+            bytes=replace(
+                own,
+                definitions=parameters.definitions,
+                conditions=(*parameters.conditions, *own.conditions),
+            ),
+        )
+
 
 def model_states(
     recipe: Recipe,
@@ -115,9 +127,9 @@ def model_states(
     return tuple(row(state) for state in recipe.states)
 
 
-def divided_at(partition: Partition, stage: int) -> frozenset[str]:
+def divided_at(partition: Partition, stage: object) -> frozenset[str]:
     """The kinds of states that a stage of a partitioning divides; InputError for no such stage."""
-    if type(stage) is not int or stage not in partition.stages:
+    if not isinstance(stage, int) or isinstance(stage, bool) or stage not in partition.stages:
         allowed = ", ".join(str(known) for known in sorted(partition.stages))
         raise InputError(f"{partition.name} = {stage!r}: allowed are {allowed}")
     return partition.stages[stage]

@@ -7,6 +7,7 @@ activations of s layers at once. The best s follows by setting the derivative to
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import sympy
 
@@ -29,9 +30,21 @@ class Segments:
 
 def segments(boundary: sympy.Expr, inside: sympy.Expr) -> Segments:
     """The optimum for `boundary` bytes kept of a segment and `inside` bytes rebuilt per layer."""
-    total = L / s * boundary + s * inside
+    best, least = _optimum()
+    put = {_BOUNDARY: boundary, _INSIDE: inside}
+    exact = (sympy.sqrt(sympy.cancel((root**2).subs(put))) for root in (best, least))
+    return Segments(L / s * boundary + s * inside, *exact)
+
+
+_BOUNDARY, _INSIDE = sympy.symbols("boundary inside", positive=True)
+
+
+@cache
+def _optimum() -> tuple[sympy.Expr, sympy.Expr]:
+    """The best segment, where the derivative of the bytes is zero, and the bytes at that."""
+    total = L / s * _BOUNDARY + s * _INSIDE
     best = sympy.solve(sympy.diff(total, s), s)[0]
-    return Segments(total, best, sympy.simplify(total.subs(s, best)))
+    return best, sympy.simplify(total.subs(s, best))
 
 
 def best_length(boundary: Formula, inside: Formula, layers: int, **values: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import sympy
 
 from membill.formula import Condition, Formula
 from membill.layers import Layer
-from membill.plan import Plan
+from membill.plans import Plan
 from membill.symbols import L
 from membill.tensor import count
 
