@@ -57,22 +57,25 @@ def device(
     *,
     layers: int | sympy.Expr = L,
     index: int | sympy.Expr = 0,
+    specialise: bool = True,
+    statistics: bool = True,
     **settings: Any,
 ) -> Device:
     """One device that runs `layers` equal layers, or its stage of a pipeline of them.
 
-    index: which stage, from 0. settings: as in `membill.plan`. The embedding and the head are not
-    counted. Raises InputError for what the plan does not allow.
+    index: which stage, from 0. specialise, statistics: as in `Layer.ledger`. settings: as in
+    `membill.plan`. The embedding and the head are not counted. Raises InputError for what the
+    plan does not allow.
     """
     run = make_plan(plan, **settings)
     number = count(layers, "layers", "how many")
-    kept = layer.activations(run)
+    kept = layer.activations(run, specialise=specialise, statistics=statistics)
     if run.schedule is None:
         own = Stage(sympy.Integer(0), number, sympy.Integer(1), kept * number)
     else:
         each = number / p
         own = stage(run.schedule, kept, index=index, layers=each, given=run.letters)
-    parameters = layer.parameters(run) * own.layers
+    parameters = layer.parameters(run, specialise=specialise) * own.layers
     states = _states(run, parameters)
     sizes = {ACTIVATIONS: own.bytes}
     for row in states:

@@ -15,6 +15,7 @@ from membill.errors import MembillError, unknown
 # Imported when they are asked for: `show` need not wait for what only `audit` uses.
 COMMANDS = {
     "audit": "membill.audit.command:audit",
+    "device": "membill.cli.device:command",
     "eval": "membill.cli.evaluate:evaluate",
     "frontier": "membill.cli.frontier:command",
     "list": "membill.cli.listing:listing",

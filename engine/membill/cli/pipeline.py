@@ -160,7 +160,8 @@ def _stage_data(part: Stage, known: Values) -> dict[str, Any]:
     }
 
 
-def _options() -> list[click.Option]:
+def schedule_options() -> list[click.Option]:
+    """A schedule and the letters of its formulas."""
     schedules = registry.everything(Schedule)
     return [
         click.Option(
@@ -174,6 +175,12 @@ def _options() -> list[click.Option]:
         click.Option(
             ["--chunks", "v"], metavar="INTEGER", help="Model chunks on each stage, if interleaved."
         ),
+    ]
+
+
+def _options() -> list[click.Option]:
+    return [
+        *schedule_options(),
         click.Option(
             ["--stages"],
             metavar="INTEGER,...",

@@ -70,10 +70,11 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The command's own parameters, and the partitionings."""
         partitions = registry.everything(Partition).values()
-        return [*super().get_params(ctx), *map(_partition_option, partitions)]
+        return [*super().get_params(ctx), *map(partition_option, partitions)]
 
 
-def _partition_option(partition: Partition) -> click.Option:
+def partition_option(partition: Partition) -> click.Option:
+    """The option for the stages of a partitioning."""
     stages = "|".join(map(str, sorted(partition.stages)))
     flag = f"--{partition.name.replace('_', '-')}"
     return click.Option([partition.name, flag], metavar=stages, help=partition.summary)
@@ -103,7 +104,7 @@ def states(
     found = States(
         registry.find(Recipe, recipe),
         N if parameters is None else amount_or_symbol("-N", parameters),
-        {name: _stage(name, given) for name, given in stages.items() if given is not None},
+        {name: partition_stage(name, given) for name, given in stages.items() if given is not None},
         _devices(dp, stages),
     )
     if json:
@@ -112,7 +113,8 @@ def states(
         write((found.recipe.title, _described(found)), _sections(found))
 
 
-def _stage(name: str, given: str) -> int:
+def partition_stage(name: str, given: str) -> int:
+    """The stage of a partitioning that was asked for; InputError if there is none such."""
     stage: Any = int(given) if given.isascii() and given.isdigit() else given
     divided_at(registry.find(Partition, name), stage)
     return int(stage)
