@@ -158,3 +158,10 @@ def test_a_formula_is_compared_by_what_it_says() -> None:
     assert formula != Formula(GPT, "parameters")
     assert str(formula * L) == "34LTbd + 5LhT²b" == str(L * formula)
     assert symbols.info(L).meaning == "layers"
+
+
+def test_a_denominator_that_is_a_sum_comes_to_an_end() -> None:
+    expr = T / (d * (b + 1)) + h / (d * b)
+    above, below = printer.fraction(expr)
+    assert sympy.simplify(above / below - expr) == 0
+    assert eval(printer.python(expr), {"T": 36, "d": 2, "b": 2, "h": 8}) == 36 // 6 + 8 // 4

@@ -73,6 +73,9 @@ def fraction(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
 def _quotient(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
     """An expanded sum over the least common denominator of its terms."""
     parts = [sympy.fraction(term) for term in sympy.Add.make_args(sympy.expand(expr))]
+    if any(part.has(sympy.Add) for _, part in parts):  # lcm would expand it, and nothing cancel
+        above, below = sympy.fraction(sympy.together(expr))
+        return above, below
     below = reduce(sympy.lcm, dict.fromkeys(part for _, part in parts))
     return sympy.Add(*(above * (below / part) for above, part in parts)), below
 
