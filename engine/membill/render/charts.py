@@ -1,63 +1,25 @@
-"""Charts as SVG, drawn at build time, for light and for dark pages.
+"""Charts as SVG in the page itself, drawn at build time; the style sheet gives the colours.
 
-A chart is drawn 440 px wide with large type, so that it can still be read at the width of a
+A chart is drawn 440 units wide with large type, so that it can still be read at the width of a
 telephone. Values are exact ints until they are drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
+from markupsafe import Markup, escape
+
 WIDTH = 440
-_PLOT = WIDTH - 80
-_BAR = WIDTH - 10
-_BAR_STEP = 40
-_SI = "replace(format(datum.value, '~s'), /([kMGTP]?)$/, ' $1')"
-_DASHES: Sequence[list[int]] = (
-    [],
-    [9, 4],
-    [2, 3],
-    [9, 3, 2, 3],
-    [14, 5],
-    [5, 2],
-    [1, 4],
-    [12, 3, 2, 3, 2, 3],
-)
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """The colours of a page: its text, its grid lines, and eight for what is drawn."""
-
-    name: str
-    text: str
-    faint: str
-    colours: tuple[str, ...]
-
-
-LIGHT = Scheme(
-    "light",
-    "#2b3137",
-    "#d9dde2",
-    ("#1f5fa8", "#c2571a", "#1d7f5f", "#8a4fa3", "#9a7a12", "#b03060", "#4a5568", "#2a9d8f"),
-)
-DARK = Scheme(
-    "dark",
-    "#dfe3ea",
-    "#454b57",
-    ("#7fb4f0", "#f0a36b", "#63c9a6", "#c79be0", "#dcc15a", "#f08bae", "#aab4c4", "#74d6cb"),
-)
-
-
-def dark(svg: str) -> str:
-    """A chart that was drawn for light pages, in the colours of dark ones."""
-    before, after = ((s.text, s.faint, *s.colours) for s in (LIGHT, DARK))
-    for old, new in zip(before, after, strict=True):
-        svg = svg.replace(old, new)
-    return svg
+_COLOURS, _DASHES = 8, 4
+_LEFT, _RIGHT, _TOP, _PLOT, _BOTTOM = 74, 28, 12, 300, 46
+_BAR_STEP, _BAR = 40, 15
+_PREFIXES = ("", "k", "M", "G", "T", "P", "E")
+_CLOSE = 60
+"""Units of width that a label on the horizontal axis needs."""
 
 
 @dataclass(frozen=True)
@@ -70,122 +32,140 @@ class Bar:
     text: str
 
 
-def bars(items: Sequence[Bar]) -> str:
-    """Horizontal bars for light pages, each below its label, which may then be long."""
-    import altair as alt
-
-    data = alt.InlineData(values=[vars(item) | {"order": i} for i, item in enumerate(items)])
-    rows = alt.Y("order:O", axis=None, scale=alt.Scale(paddingInner=0.62, paddingOuter=0.5))
-    base = alt.Chart(data).encode(y=rows)
-    groups = list(dict.fromkeys(item.group for item in items))
-    drawn = base.mark_bar().encode(
-        x=alt.X("value:Q", axis=None),
-        color=alt.Color(
-            "group:N",
-            scale=alt.Scale(domain=groups, range=_cycle(LIGHT.colours, len(groups))),
-            legend=alt.Legend(title=None, orient="top"),
-        ),
-    )
-    label = base.mark_text(align="left", baseline="bottom", dy=-9, fontSize=13.5).encode(
-        x=alt.value(0), text="label:N"
-    )
-    size = base.mark_text(align="right", baseline="bottom", dy=-9, fontSize=13.5).encode(
-        x=alt.value(_BAR), text="text:N"
-    )
-    chart = alt.layer(drawn, label, size).properties(
-        width=_BAR, height=_BAR_STEP * max(len(items), 1)
-    )
-    return _svg(chart.to_dict(validate=False))
-
-
 @dataclass(frozen=True)
 class Curve:
-    """A named line through (x, y) points of exact ints."""
+    """A named line through (x, y) points, y an exact int."""
 
     name: str
-    points: Mapping[int, int]
+    points: Mapping[Any, int]
 
 
-def curves(items: Sequence[Curve], *, x: str, unit: str) -> str:
-    """Lines for light pages over logarithmic axes, each with its own colour and dashes."""
-    import altair as alt
+def bars(items: Sequence[Bar], alt: str) -> Markup:
+    """Horizontal bars, each below its label, which may then be long. alt: the chart in words."""
+    groups = list(dict.fromkeys(item.group for item in items))
+    largest = max((item.value for item in items), default=0) or 1
+    parts = []
+    for row, item in enumerate(items):
+        y = row * _BAR_STEP + 16
+        width = max(item.value / largest * WIDTH, 1)
+        parts += [
+            f'<text x="0" y="{y}">{escape(item.label)}</text>',
+            f'<text x="{WIDTH}" y="{y}" class="end">{escape(item.text)}</text>',
+            f'<rect x="0" y="{y + 5}" width="{width:.1f}" height="{_BAR}"'
+            f' class="fill-{groups.index(item.group) % _COLOURS}"/>',
+        ]
+    swatches = [
+        f'<rect width="14" height="14" class="fill-{at % _COLOURS}"/>' for at in range(len(groups))
+    ]
+    legend = _legend(groups, swatches, 14) if len(groups) > 1 else ""
+    return Markup(legend + _svg(parts, len(items) * _BAR_STEP, alt))
 
-    names = [item.name for item in items]
-    data = alt.InlineData(
-        values=[{"name": c.name, "x": at, "y": y} for c in items for at, y in c.points.items()]
+
+def curves(
+    items: Sequence[Curve], alt: str, *, x: str, unit: str, log_x: bool = True, log_y: bool = True
+) -> Markup:
+    """Lines, each with its own colour and dashes.
+
+    x: what the horizontal axis counts. unit: of the values. log_x, log_y: logarithmic axes; an
+    axis that is not starts at 0.
+    """
+    ats = sorted({at for item in items for at in item.points})
+    values = [y for item in items for y in item.points.values()]
+    ticks = (_decades if log_y else _steps)(min(values), max(values))
+    across = _scale(ats[0] if log_x else 0, ats[-1], _LEFT, WIDTH - _RIGHT, log_x)
+    up = _scale(ticks[0], ticks[-1], _TOP + _PLOT, _TOP, log_y)
+    marks = ats if log_x else [mark for mark in _steps(0, ats[-1]) if mark <= ats[-1]]
+    parts = [*_grid(ticks, up, unit), *_labels(marks, across, x)]
+    for at, item in enumerate(items):
+        points = [(across(x_), up(y)) for x_, y in sorted(item.points.items())]
+        path = " L".join(f"{px:.1f} {py:.1f}" for px, py in points)
+        parts.append(f'<path d="M{path}" class="{_line(at)}"/>')
+        parts += [
+            f'<circle cx="{px:.1f}" cy="{py:.1f}" r="2.6" class="fill-{at % _COLOURS}"/>'
+            for px, py in points
+        ]
+    swatches = [f'<path d="M0 7H34" class="{_line(at)}"/>' for at in range(len(items))]
+    legend = _legend([item.name for item in items], swatches, 34)
+    return Markup(_svg(parts, _TOP + _PLOT + _BOTTOM, alt) + legend)
+
+
+def amount(value: float, unit: str) -> str:
+    """`20 GB`: a round value with a prefix of thousands."""
+    power = 0
+    while value >= 1000 and power < len(_PREFIXES) - 1:
+        value, power = value / 1000, power + 1
+    return f"{value:g} {_PREFIXES[power]}{unit}".strip()
+
+
+def _line(index: int) -> str:
+    """Colour and dashes change together, and the pairs repeat only after both have."""
+    return f"line-{index % _COLOURS} dash-{(index + index // _COLOURS) % _DASHES}"
+
+
+def _scale(
+    first: float, last: float, start: float, end: float, logarithmic: bool
+) -> Callable[[float], float]:
+    measure: Callable[[float], float] = math.log if logarithmic else float
+    low, high = measure(first), measure(last)
+    span = (high - low) or 1.0
+    return lambda value: start + (measure(value) - low) / span * (end - start)
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Round values that enclose both: powers of ten, with 2 and 5 between them if those are few."""
+    first = math.floor(math.log10(low))
+    powers = range(first, math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if len(powers) <= 3 else (1,)
+    marks = [step * 10.0**power for power in powers for step in steps]
+    below = max((mark for mark in marks if mark <= low), default=marks[0])
+    above = min((mark for mark in marks if mark >= high and mark > below), default=marks[-1])
+    return [mark for mark in marks if below <= mark <= above]
+
+
+def _steps(_: float, high: float) -> list[float]:
+    """Even values from 0 to the first one above all."""
+    rough = (high or 1) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(each * power for each in (1, 2, 5, 10) if each * power >= rough)
+    return [step * number for number in range(math.ceil(high / step) + 1)]
+
+
+def _grid(ticks: Sequence[float], up: Callable[[float], float], unit: str) -> list[str]:
+    lines = []
+    for tick in ticks:
+        y = up(tick)
+        lines += [
+            f'<path d="M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}" class="grid"/>',
+            f'<text x="{_LEFT - 8}" y="{y + 4.5:.1f}" class="end">{amount(tick, unit)}</text>',
+        ]
+    return lines
+
+
+def _labels(ats: Sequence[float], across: Callable[[float], float], title: str) -> list[str]:
+    """Labels below the axis, as many as have room; the last one always."""
+    shown = list(ats[-1:])
+    for at in reversed(ats[:-1]):
+        if across(shown[-1]) - across(at) >= min(_CLOSE, 14 + 9 * len(f"{shown[-1]:,.10g}")):
+            shown.append(at)
+    y = _TOP + _PLOT + 19
+    middle = (_LEFT + WIDTH - _RIGHT) / 2
+    return [
+        *(f'<text x="{across(at):.1f}" y="{y}" class="middle">{at:,.10g}</text>' for at in shown),
+        f'<text x="{middle}" y="{y + 21}" class="middle">{escape(title)}</text>',
+    ]
+
+
+def _svg(parts: Sequence[str], height: float, alt: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" role="img"'
+        f' aria-label="{escape(alt)}">{"".join(parts)}</svg>'
     )
-    ticks = sorted({at for item in items for at in item.points})
-    legend = alt.Legend(
-        title=None, orient="bottom", columns=1, labelLimit=0, symbolSize=400, symbolStrokeWidth=2.5
+
+
+def _legend(names: Sequence[str], swatches: Sequence[str], width: int) -> str:
+    """Beside the drawing, as a list, which a narrow page can break."""
+    entries = (
+        f'<li><svg width="{width}" height="14" aria-hidden="true">{swatch}</svg>{escape(name)}</li>'
+        for name, swatch in zip(names, swatches, strict=True)
     )
-    chart = (
-        alt.Chart(data)
-        .mark_line(strokeWidth=2.5)
-        .encode(
-            x=alt.X(
-                "x:Q",
-                title=x,
-                scale=alt.Scale(type="log", base=2, domain=[ticks[0], ticks[-1]], nice=False),
-                axis=alt.Axis(
-                    values=ticks[1::2],
-                    format=",",
-                    grid=False,
-                    tickSize=4,
-                    labelOverlap=False,
-                    labelBound=False,
-                    labelFlush=False,
-                ),
-            ),
-            y=alt.Y(
-                "y:Q",
-                title=None,
-                scale=alt.Scale(type="log"),
-                axis=alt.Axis(labelExpr=_SI + f" + '{unit}'", tickCount=6),
-            ),
-            color=alt.Color(
-                "name:N",
-                legend=legend,
-                scale=alt.Scale(domain=names, range=_cycle(LIGHT.colours, len(names))),
-            ),
-            strokeDash=alt.StrokeDash(
-                "name:N",
-                legend=legend,
-                scale=alt.Scale(
-                    domain=names, range=_cycle(([], [7, 3], [2, 2], [9, 3, 2, 3]), len(names))
-                ),
-            ),
-        )
-        .properties(width=_PLOT, height=320)
-    )
-    return _svg(chart.to_dict(validate=False))
-
-
-def _cycle(values: Sequence[Any], count: int) -> list[Any]:
-    return [values[i % len(values)] for i in range(count)]
-
-
-def _svg(spec: dict[str, Any]) -> str:
-    import vl_convert
-
-    label = {"labelColor": LIGHT.text, "titleColor": LIGHT.text}
-    size = {"labelFontSize": 13.5, "titleFontSize": 13.5, "titleFontWeight": "normal"}
-    spec["background"] = "transparent"
-    spec["config"] = {
-        "font": "sans-serif",
-        "view": {"stroke": None},
-        "text": {"color": LIGHT.text},
-        "axis": {
-            **label, **size, "gridColor": LIGHT.faint, "domainColor": LIGHT.faint,
-            "tickColor": LIGHT.faint,
-        },
-        "legend": {**label, **size},
-    }  # fmt: skip
-    return str(vl_convert.vegalite_to_svg(spec, vl_version=_vega_lite()))
-
-
-@lru_cache(maxsize=1)
-def _vega_lite() -> str:
-    """The version of Vega-Lite that Altair writes, as vl-convert spells it."""
-    import altair
-
-    return ".".join(altair.SCHEMA_VERSION.split(".")[:2])
+    return f'<ul class="legend">{"".join(entries)}</ul>'

@@ -17,12 +17,20 @@ import sympy
 from markupsafe import Markup, escape
 
 from membill import dtypes, printer, registry, symbols, tables, units
+from membill.adapter import Adapter
+from membill.audit import results
 from membill.diff import diff
 from membill.errors import InputError, unknown
 from membill.formula import Formula
 from membill.layers import Layer
 from membill.ledger import total
-from membill.render import facts
+from membill.mesh import Axis
+from membill.offload import Link, Movement
+from membill.pipeline import Schedule
+from membill.precision import Precision
+from membill.published import Published
+from membill.recipe import Partition, Recipe
+from membill.render import audited, charts, facts, plans
 from membill.render.math import mathml
 from membill.render.terminal import terminal
 from membill.shapes import Shape, read_shape
@@ -53,14 +61,21 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
         "gb": units.gb,
         "gib": units.gib,
         "exact": units.exact,
-        "percent": lambda share: units.percent(_fraction(share)),
+        "percent": lambda share, places=0: units.percent(_fraction(share), places=places),
+        "condition": lambda item: _mathml(plans.condition(item)),
         "decimal": lambda value, places=2: units.decimal(_fraction(value), places),
         "paragraphs": lambda text: text.split("\n\n"),
     }
     made.globals |= {
         "facts": facts,
+        "charts": charts,
+        "plans": plans,
+        "length": facts.LENGTHS[0],
+        "audited": audited,
+        "audits": results.shipped(),
         "symbols": symbols,
         "letters": {known.name: known.symbol for known in symbols.table()},
+        "meaning": lambda symbol: symbols.info(symbol).meaning,
         "units": units,
         "dtypes": dtypes,
         "diff": diff,
@@ -71,6 +86,21 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
         "layers": tuple(known.layers.values()),
         "ops": known.ops,
         "policies": tuple(known.policies.values()),
+        "rules": tuple(known.rules),
+        "adapters": known.of(Adapter),
+        **{
+            name: tuple(known.of(kind).values())
+            for name, kind in {
+                "axes": Axis,
+                "schedules": Schedule,
+                "recipes": Recipe,
+                "partitions": Partition,
+                "precisions": Precision,
+                "movements": Movement,
+                "links": Link,
+                "published": Published,
+            }.items()
+        },
         "shapes": shapes(known),
         "layer": lambda name, **options: _named(known, name).variant(**options),
         "example": lambda file: next(iter(registry.layers_in(examples / file).values())),

@@ -11,14 +11,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 from membill import tables
 from membill.errors import InputError
 from membill.formula import Formula
 from membill.layers import Layer, Option, OptionValue
 from membill.ledger import Ledger, Row, total
-from membill.plan import Plan
+from membill.plans import Plan
 from membill.recompute import NONE, Policy, applicable
+from membill.render.charts import Curve
 from membill.shapes import Shape
 from membill.symbols import T
 
@@ -51,13 +54,15 @@ class Mode:
         """Whether anything is run again in backward."""
         return self.policy != NONE
 
+    @cached_property
     def ledger(self) -> Ledger:
         """What is kept in this mode."""
         return self.layer.ledger(recompute=self.policy)
 
+    @cached_property
     def activations(self) -> Formula:
         """Bytes kept in this mode."""
-        return self.ledger().total()
+        return self.ledger.total()
 
 
 def default_mode(layer: Layer) -> Mode:
@@ -124,21 +129,22 @@ class Size:
         return Fraction(self.squared, self.bytes)
 
 
-def fits(layer: Layer, shape: Shape) -> bool:
-    """Whether the shape has a value for every symbol of the layer and meets its definitions."""
-    try:
-        layer.activations()(**at(shape, LENGTHS[0]))
-        layer.parameters()(**shape)
-    except InputError:
-        return False
-    return True
-
-
 def fitting(layer: Layer, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
-    """The shapes that fit, those of the layer's own models first and larger ones first."""
-    found = [shape for shape in shapes if fits(layer, shape)]
-    size = {shape.name: layer.parameters()(**shape) for shape in found}
-    return tuple(sorted(found, key=lambda s: (s.layer != layer.name, -size[s.name], s.name)))
+    """The shapes with a value for every symbol of the layer that agree with its definitions.
+
+    Those of the layer's own models come first, and larger ones first.
+    """
+    ledger = layer.ledger()
+    activations, parameters = ledger.total(), ledger.parameters()
+    found: list[tuple[bool, int, str, Shape]] = []
+    for shape in shapes:
+        try:
+            activations(**at(shape, LENGTHS[0]))
+            size = parameters(**shape)
+        except InputError:
+            continue
+        found.append((shape.layer != layer.name, -size, shape.name, shape))
+    return tuple(shape for *_, shape in sorted(found, key=lambda item: item[:3]))
 
 
 def at(shape: Shape, length: int) -> Mapping[str, int]:
@@ -206,3 +212,8 @@ def squared_name(ledger: Ledger) -> str:
     """What to call those rows: matrices of the scope, if one bills them all."""
     scopes = {row.scope for row in squared(ledger)}
     return f"{scopes.pop()} matrices" if len(scopes) == 1 else "matrices over pairs of tokens"
+
+
+def points(curves: Iterable[Curve]) -> tuple[Any, ...]:
+    """Where any of the curves has a point."""
+    return tuple(sorted({at for curve in curves for at in curve.points}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,13 +14,24 @@ from markupsafe import Markup
 
 from membill import registry, units
 from membill.layers import Layer
-from membill.render import charts, facts
+from membill.mesh import Axis
+from membill.render import charts, facts, plans
 from membill.render.environment import shapes
 from membill.render.gradients import usages
 from membill.shapes import Shape
 
 Pages = Mapping[str, str]
 """Text by path below the folder of the reference."""
+
+PLANS = {
+    "pipeline": "Pipeline",
+    "recomputation": "Recomputation",
+    "precision": "Precision",
+    "adapters": "Freezing and adapters",
+    "states": "Model states",
+    "offload": "Offload",
+}
+"""The transforms that have a page each, besides the axes of a mesh, which are data."""
 
 
 def library(files: Iterable[Path] = ()) -> registry.Registry:
@@ -35,19 +46,25 @@ def library(files: Iterable[Path] = ()) -> registry.Registry:
 
 
 def pages(known: registry.Registry, made: jinja2.Environment) -> Pages:
-    """All pages and charts of the reference."""
+    """All pages of the reference."""
     found = {
         "symbols.md": _render(made, "symbols.md.j2"),
         "models.md": _render(made, "models.md.j2"),
+        "audit.md": _render(made, "audit.md.j2"),
+        "plans.md": _render(made, "plans.md.j2"),
+        "published.md": _render(made, "published.md.j2"),
         "layers.md": _render(made, "layers.md.j2"),
         "ops.md": _render(
             made, "ops.md.j2", usages=usages(known.ops.values(), known.layers.values())
         ),
     }
+    for axis in known.of(Axis).values():
+        found[f"plans/{axis.name}.md"] = _render(made, "plans/mesh.md.j2", **_mesh(axis, known))
+    for name in PLANS:
+        found[f"plans/{name}.md"] = _render(made, f"plans/{name}.md.j2")
     for layer in known.layers.values():
         page = _layer_page(layer, known)
         found[f"layers/{layer.name}.md"] = _render(made, "layer.md.j2", page=page, layer=layer)
-        found |= dict(_drawn(page))
     return found
 
 
@@ -56,16 +73,33 @@ def navigation(known: registry.Registry, folder: str) -> list[dict[str, Any]]:
     by_layer = [
         {layer.title: f"{folder}/layers/{layer.name}.md"} for layer in known.layers.values()
     ]
+    by_axis = [
+        {axis.summary.partition(":")[0]: f"{folder}/plans/{axis.name}.md"}
+        for axis in known.of(Axis).values()
+    ]
+    by_name = [{title: f"{folder}/plans/{name}.md"} for name, title in PLANS.items()]
     return [
+        {"Plans": [{"All plans": f"{folder}/plans.md"}, *by_axis, *by_name]},
         {"Layers": [{"All layers": f"{folder}/layers.md"}, *by_layer]},
         {
             "Reference": [
                 {"Symbols": f"{folder}/symbols.md"},
                 {"Ops": f"{folder}/ops.md"},
                 {"Models": f"{folder}/models.md"},
+                {"Published formulas": f"{folder}/published.md"},
+                {"Audit": f"{folder}/audit.md"},
             ]
         },
     ]
+
+
+def _mesh(axis: Axis, known: registry.Registry) -> Mapping[str, object]:
+    """What the template of an axis asks for: how it is asked for, what layers it divides."""
+    return {
+        "axis": axis,
+        "ways": plans.ways(axis, known.rules),
+        "reached": plans.reached(axis, known.layers.values(), known.rules),
+    }
 
 
 def _render(made: jinja2.Environment, template: str, **context: object) -> str:
@@ -85,8 +119,6 @@ class LayerPage:
     shapes: tuple[Shape, ...]
     curves: tuple[charts.Curve, ...]
     source: Markup
-
-    chart_width: int = charts.WIDTH
 
     @property
     def example(self) -> Shape | None:
@@ -111,9 +143,19 @@ class LayerPage:
         ends = ", ".join(f"{curve.name} {units.gb(curve.points[last])}" for curve in self.curves)
         return f"Line chart of memory against sequence length; at T = {last:,}: {ends}."
 
-    def chart(self, kind: str, scheme: str) -> str:
-        """Path of a chart below the folder of the reference."""
-        return f"charts/{self.layer.name}-{kind}-{scheme}.svg"
+    @property
+    def bars(self) -> tuple[charts.Bar, ...]:
+        """Bytes per token of each tensor at the example's shape."""
+        where = facts.at(self.shapes[0], facts.LENGTHS[0])
+        return tuple(
+            charts.Bar(
+                row.tensor,
+                row.scope,
+                float(Fraction(row.bytes(**where), where["T"])),
+                str(row.bytes),
+            )
+            for row in self.layer.ledger().rows
+        )
 
 
 def _layer_page(layer: Layer, known: registry.Registry) -> LayerPage:
@@ -131,7 +173,7 @@ def _curves(modes: Iterable[facts.Mode], shape: Shape) -> tuple[charts.Curve, ..
     named: dict[Any, list[str]] = {}
     formulas = {}
     for mode in modes:
-        formula = mode.activations()
+        formula = mode.activations
         named.setdefault(formula.expr, []).append(mode.name)
         formulas[formula.expr] = formula
     return tuple(
@@ -141,21 +183,3 @@ def _curves(modes: Iterable[facts.Mode], shape: Shape) -> tuple[charts.Curve, ..
         )
         for expr, names in named.items()
     )
-
-
-def _drawn(page: LayerPage) -> Iterator[tuple[str, str]]:
-    if page.example is None:
-        return
-    where = facts.at(page.example, facts.LENGTHS[0])
-    items = [
-        charts.Bar(
-            row.tensor, row.scope, float(Fraction(row.bytes(**where), where["T"])), str(row.bytes)
-        )
-        for row in page.layer.ledger().rows
-    ]
-    for kind, drawn in (
-        ("tensors", charts.bars(items)),
-        ("lengths", charts.curves(page.curves, x="T, tokens in a sequence", unit="B")),
-    ):
-        yield page.chart(kind, charts.LIGHT.name), drawn
-        yield page.chart(kind, charts.DARK.name), charts.dark(drawn)
