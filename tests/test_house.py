@@ -111,7 +111,7 @@ def test_the_engine_never_imports_specs(path: Path) -> None:
 
 
 HEAVY = ("membill.render", "membill.audit", "membill.cli", "membill_specs")
-HEAVY_LIBRARIES = ("torch", "numpy", "mkdocs", "altair", "jinja2", "rich", "click")
+HEAVY_LIBRARIES = ("torch", "numpy", "mkdocs", "jinja2", "rich", "click")
 
 
 def test_importing_the_engine_loads_nothing_heavy() -> None:

@@ -116,7 +116,7 @@ def _cells(size: Size) -> tuple[str, ...]:
 
 
 def _rounded(value: Fraction) -> str:
-    return units.decimal(value, 0 if value.denominator == 1 else 2)
+    return units.decimal(value, 2).removesuffix(".00")
 
 
 def _size_data(size: Size) -> dict[str, Any]:

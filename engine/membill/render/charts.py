@@ -84,8 +84,8 @@ def curves(
             f'<circle cx="{px:.1f}" cy="{py:.1f}" r="2.6" class="fill-{at % _COLOURS}"/>'
             for px, py in points
         ]
-    swatches = [f'<path d="M0 7H34" class="{_line(at)}"/>' for at in range(len(items))]
-    legend = _legend([item.name for item in items], swatches, 34)
+    swatches = [f'<path d="M0 7H32" class="{_line(at)}"/>' for at in range(len(items))]
+    legend = _legend([item.name for item in items], swatches, 32)
     return Markup(_svg(parts, _TOP + _PLOT + _BOTTOM, alt) + legend)
 
 
