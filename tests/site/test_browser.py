@@ -19,7 +19,11 @@ FLAGS = [
 PAGES = [
     "index.html", "method.html", "add-a-layer.html", "reference/layers.html",
     "reference/symbols.html", "reference/ops.html", "reference/models.html",
-    "reference/layers/gpt.html", "reference/layers/llama.html",
+    "reference/layers/gpt.html", "reference/layers/llama.html", "reference/plans.html",
+    "reference/plans/tp.html", "reference/plans/ep.html", "reference/plans/pipeline.html",
+    "reference/plans/recomputation.html", "reference/plans/precision.html",
+    "reference/plans/adapters.html", "reference/plans/states.html",
+    "reference/plans/offload.html", "reference/published.html", "reference/audit.html",
 ]  # fmt: skip
 WIDE, NARROW = 1280, 390
 
@@ -97,19 +101,29 @@ def test_pages_fit_and_stay_at_home(browser: Any, base: str, width: int, scheme:
     page.context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_chart_is_shown_in_the_colours_of_the_page(browser: Any, base: str, scheme: str) -> None:
-    page = opened(browser, WIDE, scheme)
-    page.goto(f"{base}reference/layers/gpt.html", wait_until="networkidle")
-    shown = page.evaluate(
-        "[...document.querySelectorAll('figure.chart img')].filter(i => i.offsetWidth > 0)"
-        ".map(i => [i.getAttribute('src'), i.naturalWidth])"
-    )
-    assert len(shown) == 2
-    for source, width in shown:
-        assert source.endswith(f"-{scheme}.svg#only-{scheme}")
-        assert width > 0
-    page.context.close()
+COLOURS = """[...document.querySelectorAll('figure.chart > svg')].map(svg => ({
+  width: svg.getBoundingClientRect().width,
+  text: getComputedStyle(svg.querySelector('text')).fill,
+  drawn: getComputedStyle(svg.querySelector('.fill-0')).fill,
+}))"""
+
+
+def test_a_chart_has_the_colours_of_the_page_and_fits(browser: Any, base: str) -> None:
+    colours = []
+    for scheme, width in (("light", WIDE), ("dark", NARROW)):
+        page = opened(browser, width, scheme)
+        page.goto(f"{base}reference/layers/gpt.html", wait_until="networkidle")
+        charts = page.evaluate(COLOURS)
+        assert len(charts) == 2
+        for chart in charts:
+            assert 300 < chart["width"] <= min(440, width)
+        colours.append({(chart["text"], chart["drawn"]) for chart in charts})
+        page.context.close()
+    light, dark = colours
+    assert len(light) == len(dark) == 1
+    ((text, drawn), (dark_text, dark_drawn)) = (*light, *dark)
+    assert text != dark_text
+    assert drawn != dark_drawn
 
 
 def test_copy_by_mouse_and_by_keyboard(browser: Any, base: str) -> None:

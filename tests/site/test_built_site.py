@@ -7,8 +7,19 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from built import Page, build
+from click.testing import CliRunner
 
+import membill
 from membill import registry
+from membill.adapter import Adapter
+from membill.audit import results
+from membill.cli import program
+from membill.mesh import Axis
+from membill.offload import Link
+from membill.pipeline import Schedule
+from membill.published import Published
+from membill.recipe import Recipe
+from membill.symbols import t
 
 FETCHED = {
     "script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src",
@@ -51,7 +62,7 @@ def test_nothing_is_fetched_from_elsewhere(site: Path, pages: Mapping[str, Page]
         text = sheet.read_text(encoding="utf-8")
         urls = re.findall(r"(?:url\(|@import)\s*[\"']?([^\"')\s]+)", text)
         assert not [url for url in urls if is_remote(url)], sheet
-    for chart in site.rglob("*.svg"):
+    for chart in site.rglob("*.svg"):  # the logo
         text = chart.read_text(encoding="utf-8")
         assert not re.findall(r"(?:href|src)\s*=\s*[\"'](?!#)", text), chart
         assert not re.findall(r"url\((?!#|\"#)", text), chart
@@ -76,6 +87,9 @@ def test_images_exist_and_say_what_they_show(site: Path, pages: Mapping[str, Pag
         for image in page.of("img") if path != "404.html" else []:
             assert ((site / path).parent / urlsplit(image["src"]).path).is_file(), (path, image)
             assert image.get("alt"), (path, image)
+        for drawing in page.of("svg"):
+            is_chart = drawing.get("role") == "img"
+            assert not is_chart or drawing["aria-label"].startswith(("Bar chart", "Line chart"))
 
 
 def test_no_tex_is_left_in_what_is_read(pages: Mapping[str, Page]) -> None:
@@ -126,6 +140,66 @@ def test_published_figures_are_on_the_pages(pages: Mapping[str, Page]) -> None:
     assert "Attention matrices are 70% of activation memory" in gpt
     assert "GPT-3 175B" in gpt
     assert "41.03d" in pages["index.html"].text
+
+
+def test_the_audit_is_on_each_layers_page_and_all_of_it_on_one(pages: Mapping[str, Page]) -> None:
+    (found,) = results.shipped()
+    known = registry.known()
+    for name, page in layer_pages(pages).items():
+        assert f"Equal to PyTorch {found.versions['torch']} to the byte" in page.text, name
+        (run,) = (run for run in found.of_layer(known.layers[name])[0].runs if run.model)
+        assert f"{run.bytes:,} B" in page.text, name
+    assert "Not audited" in pages["reference/layers/mine.html"].text
+    audit = pages["reference/audit.html"]
+    assert {f"layer-{name}" for name in known.layers} <= audit.ids
+    assert all(kind in audit.code for kind in known.ops)
+    assert all(subject.module in audit.code for subject in (*found.layers, *found.models))
+    assert found.date in audit.text
+
+
+def test_every_plan_has_its_page(pages: Mapping[str, Page]) -> None:
+    known = registry.known()
+    for axis in known.of(Axis).values():
+        page = pages[f"reference/plans/{axis.name}.html"]
+        assert axis.source in page.text
+        assert any(svg.get("role") == "img" for svg in page.of("svg")), axis.name
+    pipeline = pages["reference/plans/pipeline.html"]
+    assert known.of(Schedule).keys() <= pipeline.ids
+    states, offload = (pages[f"reference/plans/{name}.html"] for name in ("states", "offload"))
+    assert all(recipe.title in states.text for recipe in known.of(Recipe).values())
+    assert all(link.title in offload.text for link in known.of(Link).values())
+    adapters = pages["reference/plans/adapters.html"]
+    assert {a.name for a in known.of(Adapter).values() if a.trains is not None} <= adapters.ids
+
+
+def test_what_papers_say_of_plans_is_on_their_pages(pages: Mapping[str, Page]) -> None:
+    copied = {button.get("data-copy") for button in pages["reference/plans/tp.html"].of("button")}
+    assert membill.layer("gpt").activations(tp=t, statistics=False).python() in copied
+    recomputation = pages["reference/plans/recomputation.html"].text
+    assert "selective recomputation saves nothing of T²" in recomputation
+    for layers, best, tensors in ((32, 4, 12), (80, 8, 18), (96, 8, 20)):
+        assert re.search(rf"\b{layers} [\d.]+ {best} {tensors} {layers}\b", recomputation), layers
+
+
+def test_published_formulas_are_equal_and_all_there(pages: Mapping[str, Page]) -> None:
+    published = registry.known().of(Published)
+    page = pages["reference/published.html"]
+    assert f"{len(published)} of {len(published)} are equal" in page.text
+    assert page.text.count("equals") == len(published)
+    assert all(item.what in page.text and item.source in page.text for item in published.values())
+
+
+def test_commands_on_pages_of_plans_run(pages: Mapping[str, Page]) -> None:
+    lines = {
+        line
+        for path, page in pages.items()
+        if path.startswith("reference/plans")
+        for line in re.findall(r"^membill .*$", page.code, re.MULTILINE)
+    }
+    assert len(lines) > 10
+    for line in lines:
+        done = CliRunner().invoke(program, line.split()[1:])
+        assert done.exit_code == 0, (line, done.output)
 
 
 def test_a_spec_outside_the_repository_has_its_page(pages: Mapping[str, Page]) -> None:

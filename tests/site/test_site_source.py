@@ -33,7 +33,7 @@ def prose(text: str) -> str:
 def sources(repository: Path) -> list[Path]:
     docs = repository / "site" / "docs"
     written = [p for p in docs.rglob("*.md") if render.FOLDER not in p.relative_to(docs).parts]
-    return sorted([*written, *(repository / "site" / "templates").iterdir()])
+    return sorted([*written, *(repository / "site" / "templates").rglob("*.j2")])
 
 
 def test_the_site_holds_no_numbers(repository: Path) -> None:

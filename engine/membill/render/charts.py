@@ -147,7 +147,7 @@ def _labels(ats: Sequence[float], across: Callable[[float], float], title: str) 
     for at in reversed(ats[:-1]):
         if across(shown[-1]) - across(at) >= min(_CLOSE, 14 + 9 * len(f"{shown[-1]:,.10g}")):
             shown.append(at)
-    y = _TOP + _PLOT + 19
+    y = _TOP + _PLOT + 20
     middle = (_LEFT + WIDTH - _RIGHT) / 2
     return [
         *(f'<text x="{across(at):.1f}" y="{y}" class="middle">{at:,.10g}</text>' for at in shown),

@@ -24,7 +24,7 @@ from membill.layers import Layer
 from membill.ledger import Row
 from membill.mesh import Axis, Rule
 from membill.offload import Link, Traffic, traffic
-from membill.pipeline import Schedule, stage, stages
+from membill.pipeline import Schedule, Stage, stage, stages
 from membill.plans import plan
 from membill.precision import Precision
 from membill.published import Compared, Published
@@ -146,6 +146,13 @@ def _allowed(
             yield value, formula(**{**where, letter: value})
         except InputError:
             continue
+
+
+def staged(
+    schedules: Iterable[Schedule], layer: Formula
+) -> tuple[tuple[Schedule, Stage, Stage], ...]:
+    """Each schedule with any stage of it, and the first one."""
+    return tuple((item, stage(item, layer), stage(item, layer, index=0)) for item in schedules)
 
 
 def over_stages(
@@ -317,7 +324,7 @@ __all__ = [
     "saves_nothing_of_squares",
     "segmented",
     "shares",
-    "stage",
+    "staged",
     "stages",
     "states_of",
     "states_total",
