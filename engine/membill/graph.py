@@ -17,7 +17,7 @@ from membill.tensor import Tensor, said
 NO_FLOPS = sympy.Integer(0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Needs:
     """The tensors that a gradient's formula mentions, the formula as LaTeX, and its FLOPs."""
 
@@ -42,7 +42,7 @@ Declared = tuple[Tensor, dict[Tensor, Needs]] | tuple[Tensor, dict[Tensor, Needs
 product, the floating-point operations that it takes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Op:
     """One recorded operation. `gradients` maps each input or weight to what its gradient needs.
 

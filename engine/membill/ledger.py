@@ -21,7 +21,7 @@ Region = Callable[[Op], str | None]
 REBUILT = r"\text{what is recomputed starts from it}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Kept:
     """A storage and the reasons for keeping it, before any number is put on it.
 
@@ -34,7 +34,7 @@ class Kept:
     reasons: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One storage in the bill.
 

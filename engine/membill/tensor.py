@@ -29,7 +29,7 @@ class Role(Enum):
     WEIGHT = "weight"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Tensor:
     """A symbolic tensor; two are the same only if they are the same object.
 
