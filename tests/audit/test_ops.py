@@ -75,7 +75,7 @@ def test_kernels_keep_what_a_gpu_keeps(device: str) -> None:
 
 
 def wrong(kind: str, declare: object, *trainable: str, **arguments: object) -> Comparison:
-    with registry._collecting():
+    with registry._collecting(registry.Registry()):
         made = op(declare)  # type: ignore[call-overload]
     case = case_of(kind)
     return audit_op(
