@@ -9,7 +9,7 @@ from membill import render
 from membill.errors import InputError
 
 # Names that have a digit in them, and are no figures.
-NAMES = ("float32", "STIX Two Math")
+NAMES = ("float32", "bfloat16", "float16", "float8", "STIX Two Math")
 
 NOT_PROSE = [
     r"\A---\n.*?\n---\n",  # front matter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from membill.audit import results
@@ -10,6 +10,7 @@ from membill.audit.results import Results, Run, Subject
 from membill.errors import InputError
 from membill.layers import Layer
 from membill.ledger import Ledger, total
+from membill.shapes import Shape
 
 _WIDTHS = {"bfloat16": 2, "float16": 2, "float32": 4}
 
@@ -52,6 +53,12 @@ def _gives(ledger: Ledger, run: Run) -> bool:
     except InputError:
         return False
     return len(rows) == run.storages and bool(size == run.bytes)
+
+
+def beyond(run: Run, shapes: Iterable[Shape]) -> Mapping[str, int]:
+    """The dimensions of a run that its model does not have: tokens, sequences, other depths."""
+    own: Mapping[str, int] = next((shape for shape in shapes if shape.name == run.model), {})
+    return {name: size for name, size in run.dims.items() if own.get(name) != size}
 
 
 def of_layers(found: Results) -> Iterator[tuple[str, tuple[Subject, ...]]]:

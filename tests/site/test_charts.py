@@ -1,0 +1,86 @@
+"""Charts: drawn to scale, labelled in round numbers, and safe whatever the names are."""
+
+import itertools
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from membill.render import charts
+from membill.render.charts import Bar, Curve
+
+
+def drawing(markup: str) -> ElementTree.Element:
+    """The drawing itself, without its legend."""
+    (found,) = re.findall(r"<svg viewBox.*?</svg>", markup)
+    return ElementTree.fromstring(found)
+
+
+def texts(markup: str) -> list[str]:
+    return [text.text or "" for text in drawing(markup).iter("text")]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0 B"), (500, "500 B"), (1000, "1 kB"), (2.5e12, "2.5 TB"), (2e21, "2000 EB")],
+)
+def test_amounts_have_a_prefix_and_a_unit(value: float, text: str) -> None:
+    assert charts.amount(value, "B") == text
+
+
+def test_bars_are_as_long_as_their_values() -> None:
+    markup = charts.bars([Bar("a", "x", 10, "ten"), Bar("b <&>", "y", 5, "five")], "Bar chart & <>")
+    lengths = [float(rect.attrib["width"]) for rect in drawing(markup).iter("rect")]
+    assert lengths == [charts.WIDTH, charts.WIDTH / 2]
+    assert texts(markup) == ["a", "ten", "b <&>", "five"]
+    assert drawing(markup).attrib["aria-label"] == "Bar chart & <>"
+    assert markup.count("<li>") == 2
+
+
+def test_bars_of_one_group_need_no_legend() -> None:
+    assert "legend" not in charts.bars([Bar("a", "", 1, "one")], "Bar chart")
+
+
+def test_no_bars_and_bars_of_nothing_are_drawn() -> None:
+    assert texts(charts.bars([], "Bar chart")) == []
+    (rect,) = drawing(charts.bars([Bar("a", "", 0, "0 B")], "Bar chart")).iter("rect")
+    assert float(rect.attrib["width"]) == 1
+
+
+def heights(markup: str) -> list[float]:
+    return [float(point.attrib["cy"]) for point in drawing(markup).iter("circle")]
+
+
+def test_logarithmic_axes_put_equal_ratios_at_equal_distances() -> None:
+    markup = charts.curves([Curve("n", {1: 10, 2: 100, 4: 1000})], "Line chart", x="t", unit="B")
+    first, second, third = heights(markup)
+    assert first - second == pytest.approx(second - third, abs=0.2)
+    assert {"1", "2", "4", "10 B", "1 kB", "t"} <= set(texts(markup))
+
+
+def test_linear_axes_start_at_nothing() -> None:
+    curve = Curve("n", {0.0: 900, 12.5: 450, 33.3: 0})
+    markup = charts.curves([curve], "Line chart", x="%", unit="B", log_x=False, log_y=False)
+    first, second, third = heights(markup)
+    assert first - second == pytest.approx(second - third, abs=0.2)
+    assert {"0", "10", "20", "30", "0 B", "200 B", "1 kB"} <= set(texts(markup))
+
+
+def test_labels_do_not_run_into_each_other() -> None:
+    curve = Curve("n", {1024 * 2**step: 10**step for step in range(8)})
+    labels = [
+        text
+        for text in drawing(charts.curves([curve], "Line chart", x="T", unit="B")).iter("text")
+        if text.attrib["class"] == "middle" and text.text != "T"
+    ]
+    places = sorted(float(label.attrib["x"]) for label in labels)
+    assert labels[0].text == "131,072"
+    assert all(right - left > 50 for left, right in itertools.pairwise(places))
+
+
+def test_no_two_lines_look_alike() -> None:
+    curves = [Curve(str(n), {1: n + 1, 2: n + 2}) for n in range(16)]
+    markup = charts.curves(curves, "Line chart", x="t", unit="B")
+    looks = [path.attrib["class"] for path in drawing(markup).iter("path")]
+    lines = [look for look in looks if look != "grid"]
+    assert len(set(lines)) == len(lines) == 16
