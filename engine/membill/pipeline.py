@@ -71,7 +71,7 @@ def stage(
     stage that the pipeline does not have, and for layers or micro-batches that do not divide.
     """
     put = _values(schedule, index, given or {})
-    held = sympy.simplify(schedule.in_flight.subs(put, simultaneous=True))
+    held = _expanded(schedule.in_flight.subs(put, simultaneous=True))
     number = count(layers, "layers", "how many").subs(put, simultaneous=True)
     size = layer * (number * held)
     if before is not None:
@@ -81,6 +81,15 @@ def stage(
         size = size + after * schedule.at_end.subs(put, simultaneous=True)
     conditions = (*size.conditions, *_whole(schedule, layers), *schedule.conditions)
     return Stage(put[i], number, held, replace(size, conditions=conditions).subs(given or {}))
+
+
+def _expanded(expr: sympy.Expr) -> sympy.Expr:
+    """The expression with like terms added up, also within `Min` and `Max`."""
+    inner = expr.replace(
+        lambda part: isinstance(part, (sympy.Min, sympy.Max)),
+        lambda part: part.func(*map(sympy.expand, part.args)),
+    )
+    return sympy.factor_terms(inner)
 
 
 def _values(

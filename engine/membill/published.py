@@ -119,7 +119,8 @@ class Published:
     def compared(self) -> Compared:
         """The published formula beside the derived one."""
         derived = self.of.formula()
-        return Compared(self, derived, sympy.simplify(self.expr - derived.expr))
+        difference = sympy.expand(self.expr - derived.expr)
+        return Compared(self, derived, difference and sympy.simplify(difference))
 
 
 @dataclass(frozen=True)

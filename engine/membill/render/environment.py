@@ -30,7 +30,7 @@ from membill.pipeline import Schedule
 from membill.precision import Precision
 from membill.published import Published
 from membill.recipe import Partition, Recipe
-from membill.render import audited, charts, facts, plans
+from membill.render import audited, bills, charts, facts, plans
 from membill.render.math import mathml
 from membill.render.terminal import terminal
 from membill.shapes import Shape, read_shape
@@ -70,6 +70,7 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
         "facts": facts,
         "charts": charts,
         "plans": plans,
+        "bills": bills,
         "length": facts.LENGTHS[0],
         "audited": audited,
         "audits": results.shipped(),

@@ -152,9 +152,8 @@ def at(shape: Shape, length: int) -> Mapping[str, int]:
     return {**shape, "b": 1, "T": length}
 
 
-def sizes(layer: Layer, shape: Shape, lengths: Iterable[int] = LENGTHS) -> tuple[Size, ...]:
-    """The layer at the shape, for several lengths."""
-    ledger = layer.ledger()
+def sizes(ledger: Ledger, shape: Shape, lengths: Iterable[int] = LENGTHS) -> tuple[Size, ...]:
+    """What a layer keeps at the shape, for several lengths."""
     whole, square = ledger.total(), total(row.bytes for row in squared(ledger))
     return tuple(
         Size(length, whole(**where), shape.get("d"), square(**where))
