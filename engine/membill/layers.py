@@ -156,6 +156,8 @@ class Layer:
 
         Raises InputError for a scope that holds no weight.
         """
+        if not scopes:
+            return self
         weights = [weight.label for weight in self.graph().weights]
         for scope in scopes:
             if not any(upto(weight, scope) for weight in weights):
