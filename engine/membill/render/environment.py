@@ -48,6 +48,7 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
         keep_trailing_newline=True,
     )
     made.filters |= {
+        "path": path,
         "mathml": _mathml,
         "math": lambda value: Markup(f"${tex(value)}$"),
         "wrapped": _wrapped,
@@ -117,6 +118,11 @@ def shapes(known: registry.Registry) -> tuple[Shape, ...]:
     return tuple(
         read_shape(name, file.read_text(encoding="utf-8")) for name, file in known.shapes.items()
     )
+
+
+def path(name: str) -> Markup:
+    """A dotted path that a narrow column may break behind any of its dots."""
+    return Markup(".<wbr>").join(name.split("."))
 
 
 def tex(value: object) -> str:
