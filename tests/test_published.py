@@ -12,7 +12,7 @@ from sympy.parsing.sympy_parser import parse_expr
 
 import membill
 from membill import symbols
-from membill.formula import Formula, share
+from membill.formula import Formula
 from membill.symbols import T, d, d_ff, h
 from membill.units import GB, GIB, decimal, percent
 
@@ -70,7 +70,7 @@ def test_attention_matrices_of_gpt3() -> None:
     per_entry = part(**shape, b=1, T=fact["T"]) // (fact["T"] * shape["d"])
     assert per_entry == fact["ratio"]
     assert (
-        percent(Fraction(*share(part, whole, **shape, b=1, T=fact["T"]).as_numer_denom()))
+        percent(Fraction(part(**shape, b=1, T=fact["T"]), whole(**shape, b=1, T=fact["T"])))
         == (fact["percent"])
     )
 

@@ -284,9 +284,4 @@ def _extreme(pick: Callable[..., Any]) -> Callable[..., Any]:
     return choose
 
 
-def share(part: Formula, whole: Formula, **values: int) -> sympy.Rational:
-    """The exact fraction part/whole at these values."""
-    return sympy.Rational(part(**values), whole(**values))
-
-
-__all__ = ["Condition", "Definition", "Formula", "share"]
+__all__ = ["Condition", "Definition", "Formula"]

@@ -56,7 +56,7 @@ class Registry:
     @property
     def policies(self) -> Mapping[str, recompute.Policy]:
         """Recomputation policies by name."""
-        return self.named[recompute.Policy]
+        return self.of(recompute.Policy)
 
     def of(self, kind: type[Item]) -> Mapping[str, Item]:
         """All that is registered of a kind, by name; modules that wait to be asked go first."""
