@@ -315,7 +315,7 @@ PIPELINES = {
 }
 
 
-GOOD = {"title": "t", "layer": "gpt", "source": "s"}
+GOOD = {"title": "t", "architecture": "gpt", "source": "s"}
 
 
 def model(text: str) -> Callable[[], object]:
@@ -324,13 +324,13 @@ def model(text: str) -> Callable[[], object]:
 
 
 SHAPES = {
-    lambda: read_shape("mine", 'title = "t"'): "model 'mine' needs layer, a text",
+    lambda: read_shape("mine", 'title = "t"'): "model 'mine' needs architecture, a text",
     lambda: read_shape("mine", "title = 5"): "model 'mine' needs title, a text, not 5",
     model(""): "model 'mine' needs dims, a table of sizes",
     model("dims = 3"): "model 'mine' needs dims, a table of sizes, not 3",
     model("dim = 3"): (
         "unknown field 'dim' of model 'mine'. Did you mean 'dims'? "
-        "Known: dims, layer, source, title"
+        "Known: architecture, dims, options, source, title"
     ),
     model("[dims]\nd_fff = 3"): (
         f"unknown symbol 'd_fff' of model 'mine'. Did you mean 'd_ff'? Known: {LETTERS}"

@@ -14,13 +14,11 @@ from sympy.parsing.sympy_parser import parse_expr
 import membill
 from membill import registry, symbols
 from membill.formula import Formula
-from membill.ledger import Ledger, collect, price
+from membill.ledger import Ledger, total
 from membill.pipeline import Schedule, stage
-from membill.symbols import beta, i, m, p, v
+from membill.symbols import i, m, p, v
 from membill.tensor import Role
-from membill.tracing import trace
 from membill.units import GIB
-from membill_specs.stacks import gpt2_model
 
 FACTS = tomllib.loads((Path(__file__).parent / "facts" / "published.toml").read_text("utf-8"))
 PAPER = FACTS["korthikanti2022"]
@@ -38,21 +36,20 @@ def activations(given: Mapping[str, Any]) -> Formula:
 
 
 @cache
-def ends(**settings: Any) -> Ledger:
-    """What stands before and after the layers: embedding, dropout, final norm, head, loss."""
-    graph = trace("ends", lambda: gpt2_model(0), {})
-    mesh = membill.plan(**settings).mesh
-    return price(collect(graph), graph.weights, {beta: sympy.Integer(2)}, (), mesh)
+def ends(**settings: Any) -> tuple[Ledger, Ledger]:
+    """What stands before the layers and after them: embedding, dropout; final norm, head, loss."""
+    gpt, plan = membill.model("gpt"), membill.plan(**settings)
+    return gpt.start.ledger(plan), gpt.end.ledger(plan)
 
 
-def before_layers(ledger: Ledger) -> list[Formula]:
-    return [row.bytes for row in ledger.rows if row.role is Role.MASK]
+def before_layers(**settings: Any) -> list[Formula]:
+    return [row.bytes for row in ends(**settings)[0].rows if row.role is Role.MASK]
 
 
-def after_layers(ledger: Ledger) -> Formula:
+def after_layers(**settings: Any) -> Formula:
     """The final norm's input and output and the float32 logarithms, as the paper counts."""
-    parts = [row.bytes for row in ledger.rows if row.role is Role.ACTIVATION]
-    return sum(parts[1:], parts[0])
+    rows = ends(**settings)[1].rows
+    return total(row.bytes for row in rows if row.role is Role.ACTIVATION)
 
 
 @pytest.mark.parametrize("plan", PAPER["plans"])
@@ -64,16 +61,16 @@ def test_layer_under_a_plan(plan: str) -> None:
 
 
 def test_embedding_mask_and_head_under_tensor_and_sequence_parallelism() -> None:
-    ledger = ends(tp=symbols.t, sp=True)
-    [mask] = before_layers(ledger)
-    assert after_layers(ledger).expr == published(PAPER["head"])
+    plan = {"tp": symbols.t, "sp": True}
+    [mask] = before_layers(**plan)
+    assert after_layers(**plan).expr == published(PAPER["head"])
     whole = stage(SCHEDULES["1f1b"], mask * 0, index=0, before=mask).bytes
     # As many micro-batches as stages, or more: all stages are busy.
     assert whole.expr.xreplace({sympy.Min(m, p): p}) == published(PAPER["embedding_mask"])
 
 
 def test_embedding_mask_of_the_playbook() -> None:
-    [mask] = before_layers(ends())
+    [mask] = before_layers()
     assert mask.expr == published(FACTS["playbook"]["embedding_mask"])
 
 
@@ -113,9 +110,9 @@ def test_every_column_of_the_table_is_checked() -> None:
 
 
 @pytest.mark.parametrize("row", FACTS["playbook"]["rows"], ids=lambda row: row[0])
-def test_playbook_from_the_stack_with_its_derived_mask(row: list[Any]) -> None:
+def test_playbook_from_the_layers_with_the_derived_mask(row: list[Any]) -> None:
     at = dict(zip(FACTS["playbook"]["columns"], row, strict=True))
-    [mask] = before_layers(ends())
+    [mask] = before_layers()
     for column in (name for name in at if "@" in name):
         policy, _, tokens = column.partition("@")
         whole = activations({"recompute": policy}) * symbols.L + mask

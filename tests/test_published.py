@@ -115,14 +115,6 @@ def test_playbook(row: list[Any]) -> None:
         assert Fraction(size, GIB) == Fraction(published_row[column]), column
 
 
-@pytest.mark.parametrize("fact", FACTS["parameters"], ids=lambda fact: fact["model"])
-def test_parameters(fact: dict[str, Any]) -> None:
-    shape = membill.shape(fact["model"])
-    around = Formula(published(fact["around"]), "parameters")
-    whole = membill.layer(fact["layer"]).parameters() * symbols.L + around
-    assert whole(**shape) == fact["total"]
-
-
 @by_source(FACTS["trainable"])
 def test_trainable_parameters(fact: dict[str, Any]) -> None:
     layer = layer_of(fact).adapt(**fact["adapter"])

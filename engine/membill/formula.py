@@ -61,7 +61,7 @@ class Formula:
     conditions: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "expr", sympy.expand(exact(self.expr, "formula")))
+        object.__setattr__(self, "expr", _expanded(exact(self.expr, "formula")))
 
     def __str__(self) -> str:
         return printer.text(self.expr)
@@ -129,7 +129,7 @@ class Formula:
         shape can be passed. Raises InputError for a missing value, an unknown symbol, or
         anything but a positive integer; and if a quotient in the formula does not come out whole.
         """
-        counts = {name: _count(name, value) for name, value in values.items()}
+        counts = {name: counted(name, value) for name, value in values.items()}
         missing = [name for name in self.symbols if name not in counts]
         if missing:
             raise InputError(
@@ -145,6 +145,11 @@ class Formula:
     @cached_property
     def _code(self) -> Compiled:
         return _compile(self.expr)
+
+
+@lru_cache(maxsize=1 << 14)
+def _expanded(expr: sympy.Expr) -> sympy.Expr:
+    return sympy.expand(expr)
 
 
 @dataclass(frozen=True)
@@ -227,8 +232,11 @@ def _valued(expr: sympy.Expr, value: Any) -> str:
     return text if expr.is_number else f"{text} = {value}"
 
 
-def _count(name: str, value: Any) -> Any:
-    """`value` as an exact positive int or an object array of them; InputError otherwise."""
+def counted(name: str, value: Any) -> Any:
+    """`value` for the symbol `name` as an exact int > 0 or an object array of them.
+
+    Raises InputError for anything else.
+    """
     if not symbols.is_defined(name):
         raise unknown("symbol", name, symbols.names())
     if _is_array(value):
@@ -255,7 +263,7 @@ def _count_array(name: str, value: Any) -> Any:
         )
     counts = value.astype(object)
     for item in counts.flat:
-        _count(name, item)
+        counted(name, item)
     return counts
 
 

@@ -95,6 +95,16 @@ class Layer:
         """The docstring of the spec."""
         return inspect.getdoc(self.function) or ""
 
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What its function is given for each option: a flag, or what a name stands for."""
+        return {option.name: option.choices[self.chosen[option.name]] for option in self.options}
+
+    def run(self, *inputs: Tensor) -> Tensor:
+        """Its function with these options on symbolic tensors, inside a trace."""
+        output: Tensor = self.function(*inputs, **self.keywords)
+        return output
+
     def variant(self, **options: OptionValue) -> Layer:
         """The same layer with other values for some options.
 
@@ -200,7 +210,7 @@ class Layer:
         traced = self.graph(run.dtype_bytes, run.precision)
         found = price(
             outcome(traced, run.recompute, self.trainable).kept,
-            traced.weights,
+            (*traced.weights, *traced.buffers),
             {beta: run.dtype_bytes},
             self.definitions if specialise else (),
             run.mesh,
@@ -229,9 +239,17 @@ class Layer:
         self, plan: Plan | None = None, *, specialise: bool = True, **settings: Any
     ) -> Formula:
         """How many of these take a gradient: what neither an adapter nor `freeze` froze."""
-        trained = {weight.label for weight in self.graph().weights if self.trainable(weight)}
+        trained = self.trainable_labels()
         weights = self.ledger(plan, specialise=specialise, **settings).weights
         return total((row.entries for row in weights if row.tensor in trained), "parameters")
+
+    def trainable_labels(self) -> frozenset[str]:
+        """The labels of the weights that take a gradient: some op declares one, none is frozen."""
+        graph = self.graph()
+        targets = {target for op in graph.ops for target in op.gradients}
+        return frozenset(
+            weight.label for weight in graph.weights if weight in targets and self.trainable(weight)
+        )
 
     def flops(self) -> Formula:
         """Floating-point operations of the layer's matrix products in one forward pass."""
@@ -282,5 +300,5 @@ def _trace(layer: Layer, in_float32: bool, precision: Precision | None) -> Graph
         compute=FLOAT32 if in_float32 else stored,
         adapted=layer.adapted,
         precision=precision,
-        **{option.name: option.choices[layer.chosen[option.name]] for option in layer.options},
+        **layer.keywords,
     )

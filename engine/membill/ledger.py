@@ -41,6 +41,8 @@ class Row:
     path: the op (or recomputed region) that is the first to need it; its bytes are billed there.
     tensor: the tensor's own name: the path of the op that makes it, and what it is to that op.
     bytes: Formula in bytes. needed_by: paths. why: the gradient formulas, as LaTeX.
+    rows: of a weight that is a matrix, how many axes are those of its rows; stacked: how many come
+    before these, along which there is a matrix each.
     """
 
     path: str
@@ -51,6 +53,8 @@ class Row:
     bytes: Formula
     needed_by: tuple[str, ...]
     why: tuple[str, ...]
+    rows: int = 0
+    stacked: int = 0
 
     @property
     def entries(self) -> Formula:
@@ -72,7 +76,8 @@ class Ledger:
     @property
     def rows(self) -> tuple[Row, ...]:
         """What one layer keeps for backward."""
-        return tuple(row for row in self.entries if row.role not in (Role.TABLE, Role.WEIGHT))
+        apart = (Role.TABLE, Role.WEIGHT, Role.BUFFER)
+        return tuple(row for row in self.entries if row.role not in apart)
 
     @property
     def tables(self) -> tuple[Row, ...]:
@@ -83,6 +88,11 @@ class Ledger:
     def weights(self) -> tuple[Row, ...]:
         """The parameters of the layer."""
         return tuple(row for row in self.entries if row.role is Role.WEIGHT)
+
+    @property
+    def buffers(self) -> tuple[Row, ...]:
+        """Tensors of the module that take no gradient."""
+        return tuple(row for row in self.entries if row.role is Role.BUFFER)
 
     def total(self) -> Formula:
         """Bytes that one layer keeps for backward."""
@@ -122,7 +132,7 @@ def collect(
     reasons: dict[Tensor, dict[tuple[str, str], None]] = {}
 
     def keep(tensor: Tensor, account: str, reason: tuple[str, str]) -> None:
-        if tensor.role is not Role.WEIGHT:
+        if tensor.role not in (Role.WEIGHT, Role.BUFFER):
             accounts.setdefault(tensor.storage, account)
             reasons.setdefault(tensor.storage, {})[reason] = None
 
@@ -177,6 +187,8 @@ def price(
             bytes=size(tensor.shape, tensor.dtype.bytes),
             needed_by=tuple(dict.fromkeys(path for path, _ in item.reasons)),
             why=tuple(dict.fromkeys(tex for _, tex in item.reasons)),
+            rows=tensor.leading_axes - tensor.stacked if tensor.role is Role.WEIGHT else 0,
+            stacked=tensor.stacked,
         )
 
     own = (Kept(tensor, tensor.path, ()) for tensor in weights)

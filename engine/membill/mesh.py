@@ -24,6 +24,7 @@ class Rule:
     switch: the rule holds only where this switch of the plan is on; always if empty.
     replicate: what cannot be divided any further is replicated, once a device holds one.
     beside: the rule holds only for tensors with an axis of this symbol too; for all if None.
+    title: what the switch is called, for people.
     """
 
     symbol: sympy.Symbol
@@ -31,6 +32,7 @@ class Rule:
     switch: str = ""
     replicate: bool = False
     beside: sympy.Symbol | None = None
+    title: str = ""
 
     def holds(self, shape: tuple[sympy.Expr, ...]) -> bool:
         """Whether the rule may divide an axis of a tensor of this shape."""
@@ -39,24 +41,35 @@ class Rule:
 
 @dataclass(frozen=True)
 class Axis:
-    """A kind of parallelism: its name in a plan, the letter of its degree, what it does."""
+    """A kind of parallelism: its name in a plan, the letter of its degree, what it does.
+
+    data: whether its devices have sequences of their own, as data-parallel ones do.
+    """
 
     name: str
     symbol: sympy.Symbol
     summary: str
     source: str = ""
+    data: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is called, for people: its summary begins with that."""
+        return self.summary.partition(":")[0]
 
 
 @dataclass(frozen=True)
 class Mesh:
     """The degrees of a plan by axis name, with the rules that hold in it, in order.
 
-    given: the degrees and switches that it was made from.
+    given: the degrees and switches that it was made from. open: whether a degree that is a symbol
+    may exceed what it divides, as a number may, where a rule replicates.
     """
 
     degrees: Mapping[str, sympy.Expr] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     given: Mapping[str, object] = field(default_factory=dict)
+    open: bool = False
 
 
 UNDIVIDED = Mesh()
@@ -85,7 +98,7 @@ def shard(shape: tuple[sympy.Expr, ...], mesh: Mesh) -> Sharded:
         among[index] *= degree
         for rule in rules:
             if rule.symbol in shape[index].free_symbols:
-                spread = rule.replicate and bool(degree.is_Integer)
+                spread = rule.replicate and (mesh.open or bool(degree.is_Integer))
                 part = rule.symbol / degree
                 local[index] = local[index].xreplace(
                     {rule.symbol: sympy.ceiling(part) if spread else part}

@@ -45,6 +45,20 @@ class Schedule:
 
 
 @dataclass(frozen=True)
+class Held:
+    """Micro-batches whose activations a stage holds at its fullest, and what must divide what.
+
+    start: of what comes before the first layer. layers: of its layers. end: of what comes after
+    the last layer.
+    """
+
+    start: sympy.Expr
+    layers: sympy.Expr
+    end: sympy.Expr
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True)
 class Stage:
     """One stage of a pipeline: its index from 0, its layers, what it holds."""
 
@@ -71,16 +85,34 @@ def stage(
     stage that the pipeline does not have, and for layers or micro-batches that do not divide.
     """
     put = _values(schedule, index, given or {})
-    held = _expanded(schedule.in_flight.subs(put, simultaneous=True))
+    held = held_on(schedule, index=index, layers=layers, given=given)
     number = count(layers, "layers", "how many").subs(put, simultaneous=True)
-    size = layer * (number * held)
+    size = layer * (number * held.layers)
     if before is not None:
-        start = schedule.in_flight if schedule.at_start is None else schedule.at_start
-        size = size + before * start.subs(put, simultaneous=True)
+        size = size + before * held.start
     if after is not None:
-        size = size + after * schedule.at_end.subs(put, simultaneous=True)
-    conditions = (*size.conditions, *_whole(schedule, layers), *schedule.conditions)
-    return Stage(put[i], number, held, replace(size, conditions=conditions).subs(given or {}))
+        size = size + after * held.end
+    conditions = (*size.conditions, *held.conditions)
+    final = replace(size, conditions=conditions).subs(given or {})
+    return Stage(put[i], number, held.layers, final)
+
+
+def held_on(
+    schedule: Schedule,
+    *,
+    index: int | sympy.Expr = i,
+    layers: int | sympy.Expr = L / p,
+    given: Mapping[sympy.Symbol, int | sympy.Expr] | None = None,
+) -> Held:
+    """What a stage holds at its fullest; arguments and errors as in `stage`."""
+    put = _values(schedule, index, given or {})
+    start = schedule.in_flight if schedule.at_start is None else schedule.at_start
+    return Held(
+        start.xreplace(put),
+        _expanded(schedule.in_flight.xreplace(put)),
+        schedule.at_end.xreplace(put),
+        (*_whole(schedule, layers), *schedule.conditions),
+    )
 
 
 def _expanded(expr: sympy.Expr) -> sympy.Expr:

@@ -84,7 +84,7 @@ def plan(base: Plan | None = None, **settings: object) -> Plan:
     axes, rules = registry.everything(Axis), tuple(registry.known().rules)
     in_mesh = {*axes, *(rule.switch for rule in rules if rule.switch)}
     partitions = registry.everything(Partition)
-    _check_names(settings, {*FIELDS, *LETTERS, *in_mesh, *partitions})
+    _check_names(settings, names())
     mesh = {name: value for name, value in settings.items() if name in in_mesh}
     stages = {name: value for name, value in settings.items() if name in partitions}
     letters = {
@@ -106,6 +106,13 @@ def plan(base: Plan | None = None, **settings: object) -> Plan:
         offload=_movements(settings.get("offload", base.offload)),
         link=_named(Link, settings.get("link", base.link)),
     )
+
+
+def names() -> set[str]:
+    """The names of all settings of a plan."""
+    switches = {rule.switch for rule in registry.known().rules if rule.switch}
+    axes, partitions = registry.everything(Axis), registry.everything(Partition)
+    return {*FIELDS, *LETTERS, *axes, *switches, *partitions}
 
 
 def _check_names(settings: Mapping[str, object], allowed: set[str]) -> None:

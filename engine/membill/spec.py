@@ -1,6 +1,9 @@
 """What a spec is written with: `from membill.spec import layer, needs, op, scope, weight`."""
 
 from membill.adapter import Adapter
+from membill.architecture import Architecture, Slot, architecture, repeat
+from membill.cache import Cache
+from membill.config import Configuration, Setting, Value, at
 from membill.declare import layer
 from membill.dtypes import (
     BOOL,
@@ -15,6 +18,7 @@ from membill.dtypes import (
     DType,
     promoted,
 )
+from membill.formats import Format
 from membill.formula import Condition
 from membill.graph import Declared, needs
 from membill.mesh import Axis, Rule
@@ -23,7 +27,7 @@ from membill.ops import op
 from membill.pipeline import Schedule
 from membill.precision import Precision
 from membill.published import InFlight, OfLayer, OfStates, Published
-from membill.recipe import Constants, Partition, Recipe, State
+from membill.recipe import Partition, Recipe
 from membill.recompute import Policy
 from membill.registry import (
     add_audit_results,
@@ -34,8 +38,11 @@ from membill.registry import (
     register,
     register_rules,
 )
+from membill.state import Constants, Small, State, Weight
 from membill.tensor import Role, Tensor, dims, product
-from membill.tracing import constant, index, scope, weight
+from membill.textbook import Textbook
+from membill.tracing import buffer, constant, data, held, index, scope, weight
+from membill.worked import Figure, OfBill, OfCache, Worked
 
 __all__ = [
     "BOOL",
@@ -48,14 +55,21 @@ __all__ = [
     "INT64",
     "UINT64",
     "Adapter",
+    "Architecture",
     "Axis",
+    "Cache",
     "Condition",
+    "Configuration",
     "Constants",
     "DType",
     "Declared",
+    "Figure",
+    "Format",
     "InFlight",
     "Link",
     "Movement",
+    "OfBill",
+    "OfCache",
     "OfLayer",
     "OfStates",
     "Partition",
@@ -66,14 +80,26 @@ __all__ = [
     "Role",
     "Rule",
     "Schedule",
+    "Setting",
+    "Slot",
+    "Small",
     "State",
     "Tensor",
+    "Textbook",
+    "Value",
+    "Weight",
+    "Worked",
     "add_audit_results",
     "add_shapes",
     "add_templates",
+    "architecture",
+    "at",
+    "buffer",
     "choice",
     "constant",
+    "data",
     "dims",
+    "held",
     "index",
     "layer",
     "needs",
@@ -83,6 +109,7 @@ __all__ = [
     "provide",
     "register",
     "register_rules",
+    "repeat",
     "scope",
     "weight",
 ]

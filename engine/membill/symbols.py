@@ -153,13 +153,101 @@ d_e = define(
     term_rank=14,
     elsewhere="d_ff, moe_intermediate_size",
 )
+d_s = define(
+    "d_s",
+    "width of the feed-forward layer of all shared experts, which every token visits",
+    factor_rank=25,
+    term_rank=14,
+    elsewhere="n_shared_experts * moe_intermediate_size",
+)
+d_q = define(
+    "d_q",
+    "width of the latent from which queries are made",
+    factor_rank=21,
+    term_rank=11,
+    elsewhere="q_lora_rank",
+)
+d_c = define(
+    "d_c",
+    "width of the latent from which keys and values are made",
+    factor_rank=21,
+    term_rank=11,
+    elsewhere="kv_lora_rank",
+)
+d_n = define(
+    "d_n",
+    "width of that part of a head's queries and keys which has no position",
+    factor_rank=22,
+    term_rank=11,
+    elsewhere="qk_nope_head_dim",
+)
+d_r = define(
+    "d_r",
+    "width of that part of a head's queries and keys which is rotated",
+    factor_rank=22,
+    term_rank=11,
+    elsewhere="qk_rope_head_dim",
+)
+d_v = define(
+    "d_v",
+    "width of a head's values, where it differs from that of its keys",
+    factor_rank=22,
+    term_rank=11,
+    elsewhere="v_head_dim",
+)
 V = define("V", "entries of the vocabulary", factor_rank=26, term_rank=16, elsewhere="v")
+P = define(
+    "P",
+    "positions that a table of position embeddings has",
+    factor_rank=27,
+    term_rank=17,
+    elsewhere="n_ctx, max_position_embeddings",
+)
+d_p = define(
+    "d_p",
+    "numbers in a patch of an image (height times width times channels)",
+    factor_rank=25,
+    term_rank=15,
+)
+d_i = define(
+    "d_i", "pixels along a side of an image", factor_rank=25, term_rank=15, elsewhere="image_size"
+)
+d_x = define(
+    "d_x", "pixels along a side of a patch", factor_rank=25, term_rank=15, elsewhere="patch_size"
+)
+n_i = define("n_i", "channels of an image", factor_rank=25, term_rank=15, elsewhere="num_channels")
+C = define("C", "classes that a classifier tells apart", factor_rank=26, term_rank=17)
+w = define(
+    "w",
+    "tokens that a sliding window holds",
+    factor_rank=11,
+    term_rank=60,
+    elsewhere="sliding_window",
+)
+S = define("S", "tokens of the source that an encoder reads", factor_rank=11, term_rank=60)
 L = define("L", "layers", factor_rank=4, term_rank=50, elsewhere="l, n_layers")
+L_d = define(
+    "L_d",
+    "layers without experts that come before those with experts",
+    factor_rank=4,
+    term_rank=50,
+    elsewhere="first_k_dense_replace",
+)
+L_f = define(
+    "L_f",
+    "layers without a window that come before those with one",
+    factor_rank=4,
+    term_rank=50,
+    elsewhere="max_window_layers",
+    least=0,
+)
 N = define("N", "parameters of the model", factor_rank=5, term_rank=5, elsewhere=r"Psi")
 E = define("E", "experts of a mixture-of-experts layer", factor_rank=6, term_rank=40)
 k = define("k", "experts that each token visits", factor_rank=7, term_rank=41, elsewhere="top_k")
 s = define("s", "layers in a segment that is recomputed at once", factor_rank=4, term_rank=51)
 r = define("r", "rank of a low-rank adapter", factor_rank=23, term_rank=15)
+n_r = define("n_r", "rows of a weight matrix", factor_rank=28, term_rank=18)
+n_c = define("n_c", "columns of a weight matrix", factor_rank=28, term_rank=19)
 t = define("t", "tensor-parallel degree", factor_rank=90, term_rank=90, elsewhere="tp")
 c = define("c", "context-parallel degree", factor_rank=91, term_rank=91, elsewhere="cp")
 e = define("e", "expert-parallel degree", factor_rank=92, term_rank=92, elsewhere="ep")
@@ -168,6 +256,7 @@ t_e = define(
 )
 p = define("p", "pipeline-parallel degree", factor_rank=93, term_rank=93, elsewhere="pp")
 N_d = define("N_d", "data-parallel degree", factor_rank=94, term_rank=94, elsewhere="n, dp")
+M = define("M", "bytes of memory of one device", factor_rank=3, term_rank=52)
 i = define("i", "pipeline stage, counted from 0", factor_rank=9, term_rank=63, least=0)
 v = define("v", "model chunks on each pipeline stage", factor_rank=9, term_rank=64)
 m = define("m", "micro-batches in a step", factor_rank=8, term_rank=62)

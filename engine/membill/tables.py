@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import sympy
@@ -59,7 +59,12 @@ def by_scope(ledger: Ledger) -> Table:
 
 def options_text(layer: Layer) -> str:
     """`attention=flash dropout=off`: every option with its value."""
-    return " ".join(f"{name}={spelled(value)}" for name, value in layer.chosen.items())
+    return settings_text(layer.chosen)
+
+
+def settings_text(settings: Mapping[str, object]) -> str:
+    """`tp=8 sp=on`: names with values."""
+    return " ".join(f"{name}={spelled(value)}" for name, value in settings.items())
 
 
 def spelled(value: object) -> str:

@@ -27,6 +27,7 @@ class Role(Enum):
     BOOKKEEPING = "bookkeeping"
     TABLE = "table"
     WEIGHT = "weight"
+    BUFFER = "buffer"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,6 +38,7 @@ class Tensor:
     name: what it is to the op that makes it ("output", "mask", "mean").
     leading_axes: how many axes come before the features (2 for batch and tokens).
     base: the tensor whose storage this one is a view of, or None if it owns its storage.
+    stacked: of a weight, how many leading axes number matrices of their own (experts).
     path: the op that makes it ("attention.core.softmax"), empty for an input of the layer.
     """
 
@@ -47,6 +49,7 @@ class Tensor:
     leading_axes: int = 2
     base: Tensor | None = None
     path: str = field(default_factory=current_path.get)
+    stacked: int = 0
 
     @property
     def label(self) -> str:

@@ -27,11 +27,13 @@ class Trace:
     precision: Precision | None = None
     ops: list[Op] = field(default_factory=list)
     weights: list[Tensor] = field(default_factory=list)
+    buffers: list[Tensor] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     seen: Counter[str] = field(default_factory=Counter)
     tables: dict[str, Tensor] = field(default_factory=dict)
+    held: list[Tensor] = field(default_factory=list)
 
     def path(self, name: str) -> str:
         """A path for an op called `name` in the current scope; a repeat gets a number."""
@@ -67,14 +69,20 @@ def scope(name: str) -> Iterator[None]:
         trace.scopes.pop()
 
 
-def weight(name: str, *shape: object, dtype: DType | None = None) -> Tensor:
+def weight(
+    name: str, *shape: object, dtype: DType | None = None, inputs: int = 0, stacked: int = 0
+) -> Tensor:
     """Declare a parameter of the op being defined; in the compute dtype unless told.
 
-    Under a precision it is in the dtype in which that stores weights.
+    Under a precision it is in the dtype in which that stores weights. inputs: how many axes are
+    those of a matrix's rows, the others being its columns'; 0 if it is none. stacked: how many
+    axes come before these, along which there is a matrix each.
     """
     trace = current_trace("weight(...)")
     stored = trace.precision.stored if trace.precision else dtype or trace.compute
-    tensor = Tensor(dims(shape), stored, Role.WEIGHT, name, leading_axes=0)
+    tensor = Tensor(
+        dims(shape), stored, Role.WEIGHT, name, leading_axes=stacked + inputs, stacked=stacked
+    )
     trace.weights.append(tensor)
     return tensor
 
@@ -96,6 +104,33 @@ def index(name: str, *shape: object) -> Tensor:
     """Whole numbers that come with the batch, such as token ids; they take no gradient."""
     current_trace("index(...)")
     return Tensor(dims(shape), INT64, Role.INDEX, name, len(shape), path="")
+
+
+def data(name: str, *shape: object, dtype: DType | None = None) -> Tensor:
+    """Numbers that come with the batch, such as an image's; they take no gradient."""
+    trace = current_trace("data(...)")
+    return Tensor(dims(shape), dtype or trace.compute, Role.INDEX, name, len(shape), path="")
+
+
+def buffer(name: str, *shape: object, dtype: DType | None = None) -> Tensor:
+    """A tensor that a module holds and that takes no gradient, such as a table of frequencies.
+
+    It is there whether backward needs it or not; in the compute dtype unless told.
+    """
+    trace = current_trace("buffer(...)")
+    path = ".".join(trace.scopes)
+    tensor = Tensor(dims(shape), dtype or trace.compute, Role.BUFFER, name, 0, path=path)
+    trace.buffers.append(tensor)
+    return tensor
+
+
+def held(tensor: Tensor) -> Tensor:
+    """The tensor, which whoever runs a step holds until its end: the batch, or a result.
+
+    It is there whether backward needs it or not, and never freed in backward.
+    """
+    current_trace("held(...)").held.append(tensor)
+    return tensor
 
 
 def trace(
@@ -132,4 +167,5 @@ def trace(
         _current.reset(token)
     if trace.problems or not isinstance(output, Tensor):
         raise SpecError(spec, trace.problems)
-    return Graph(inputs, output, tuple(trace.ops), tuple(trace.weights))
+    ops, weights, buffers = tuple(trace.ops), tuple(trace.weights), tuple(trace.buffers)
+    return Graph(inputs, output, ops, weights, buffers, tuple(trace.held))

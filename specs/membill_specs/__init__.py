@@ -9,11 +9,17 @@ from pkgutil import iter_modules
 
 from membill.spec import (
     Adapter,
+    Architecture,
+    Cache,
+    Configuration,
+    Format,
     Link,
     Movement,
     Published,
     Recipe,
     Schedule,
+    Textbook,
+    Worked,
     add_audit_results,
     add_shapes,
     add_templates,
@@ -25,10 +31,16 @@ for module in iter_modules(layers.__path__):
     import_module(f"{layers.__name__}.{module.name}")
 
 provide("membill_specs.adapters", Adapter)
+provide("membill_specs.architectures", Architecture)
+provide("membill_specs.caches", Cache)
+provide("membill_specs.configs", Configuration)
+provide("membill_specs.formats", Format)
 provide("membill_specs.offloading", Movement, Link)
 provide("membill_specs.published", Published)
 provide("membill_specs.recipes", Recipe)
 provide("membill_specs.schedules", Schedule)
+provide("membill_specs.textbook", Textbook)
+provide("membill_specs.worked", Worked)
 
 add_shapes(files("membill_specs.models"))
 add_templates(files("membill_specs") / "templates")

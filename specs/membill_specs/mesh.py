@@ -1,7 +1,7 @@
 """Parallelism: mesh axes, what each divides, and the partitioning of model states."""
 
 from membill.spec import Axis, Partition, Rule, register, register_rules
-from membill.symbols import E, T, V, b, c, d_e, d_ff, e, h, n_kv, t, t_e
+from membill.symbols import E, T, V, b, c, d_e, d_ff, d_s, e, h, n_kv, t, t_e
 
 register(
     Axis(
@@ -26,6 +26,7 @@ register(
         "Expert parallelism: whole experts are divided. Tokens go to where their experts are and"
         " come back, so that a device handles as many as before: k for each of its own.",
         "Lepikhin et al. 2020, GShard",
+        data=True,
     )
 )
 register(
@@ -35,6 +36,7 @@ register(
         "Expert tensor parallelism: the width of each expert is divided. Its devices gather their"
         " tokens, so that each holds a part as wide as 1/t_e of t_e times as many.",
         "Liu et al. 2025, MoE Parallel Folding with Megatron Core",
+        data=True,
     )
 )
 
@@ -45,10 +47,11 @@ register_rules(
     Rule(h, "tp"),
     Rule(n_kv, "tp", replicate=True),
     Rule(d_ff, "tp"),
+    Rule(d_s, "tp"),
     Rule(V, "tp"),
     Rule(E, "ep", beside=d_e),
     Rule(d_e, "etp", beside=E),
-    Rule(T, "tp", switch="sp", beside=b),
+    Rule(T, "tp", switch="sp", beside=b, title="Sequence parallelism"),
     Rule(T, "cp"),
 )
 

@@ -35,6 +35,12 @@ def gemma_rms_norm(x: Tensor, name: str) -> Tensor:
         return cast(scale_from_one(normalised_in_float32(x), name="gain"), x.dtype, name="cast")
 
 
+def olmo_rms_norm(x: Tensor, name: str) -> Tensor:
+    """As Hugging Face's Olmo2RMSNorm: the gain is applied in float32."""
+    with scope(name):
+        return cast(scale(normalised_in_float32(x), name="gain"), x.dtype, name="cast")
+
+
 def normalised_in_float32(x: Tensor) -> Tensor:
     """x over its root mean square, op by op in float32."""
     wide = cast(x, FLOAT32, name="float32")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from membill.spec import Tensor, layer, scope
 from membill.symbols import d, d_ff, d_k, h
-from membill_specs.blocks import flash, fused_qkv, gelu_mlp, identity, rotated
+from membill_specs.blocks import flash, fused_gelu, fused_qkv, gelu_mlp, identity, rotated
 from membill_specs.ops import add, copy, layer_norm, linear
 from membill_specs.ops import dropout as dropout_op
 
@@ -19,13 +19,15 @@ def gpt_neox(
     x: Tensor,
     *,
     attention: Callable[..., Tensor] = flash,
+    gelu: Callable[[Tensor], Tensor] = fused_gelu,
     dropout: bool = False,
 ) -> Tensor:
     """Attention and MLP side by side on the same input, each with a norm of its own.
 
     A quarter of each head is rotated and concatenated with the rest, which lays the heads out
     first, and the kernel's output with them: the output projection reads a copy. Dropout acts on
-    the attention probabilities and on the output of each half.
+    the attention probabilities and on the output of each half. GPT-NeoX-20B takes the `fast` GELU,
+    Pythia the `fused` one.
     """
     drop = dropout_op if dropout else identity
     with scope("norms"):
@@ -36,5 +38,5 @@ def gpt_neox(
         y = copy(attention(q, k, v, drop), name="tokens_first")
         y = drop(linear(y, d, name="out", bias=True))
     with scope("mlp"):
-        z = drop(gelu_mlp(z, d_ff, bias=True))
+        z = drop(gelu_mlp(z, d_ff, bias=True, activation=gelu))
     return add(add(z, y, name="halves"), x, name="residual")

@@ -21,22 +21,27 @@ def llama(
     attention: Callable[..., Tensor] = flash,
     norm: Callable[..., Tensor] = fused_rms_norm,
     swiglu: Callable[..., Tensor] = eager_swiglu,
+    attention_bias: bool = False,
+    mlp_bias: bool = False,
     dropout: bool = False,
 ) -> Tensor:
     """Pre-norm layer: RMSNorm, grouped-query attention with rotary positions, RMSNorm, SwiGLU.
 
-    No bias. Dropout, which Llama was trained without, acts on the attention probabilities.
+    Biases, of all projections of a half, and dropout, of the attention probabilities, are options
+    of the class; Llama was trained without.
     """
     cos, sin = constant("cos", T, d_k), constant("sin", T, d_k)
     with scope("norms"):
         y = norm(x, name="before_attention")
     with scope("attention"):
-        q = rotary(linear(y, h, d_k, name="q"), cos, sin, name="rotary_q")
-        k = rotary(linear(y, n_kv, d_k, name="k"), cos, sin, name="rotary_k")
-        v = linear(y, n_kv, d_k, name="v")
-        y = linear(attention(q, k, v, dropout_op if dropout else identity), d, name="out")
+        q = linear(y, h, d_k, name="q", bias=attention_bias)
+        k = linear(y, n_kv, d_k, name="k", bias=attention_bias)
+        v = linear(y, n_kv, d_k, name="v", bias=attention_bias)
+        q, k = rotary(q, cos, sin, name="rotary_q"), rotary(k, cos, sin, name="rotary_k")
+        y = attention(q, k, v, dropout_op if dropout else identity)
+        y = linear(y, d, name="out", bias=attention_bias)
         x = add(x, y, name="residual")
     with scope("norms"):
         y = norm(x, name="before_mlp")
     with scope("mlp"):
-        return add(x, gated_mlp(y, d_ff, gated=swiglu), name="residual")
+        return add(x, gated_mlp(y, d_ff, gated=swiglu, bias=mlp_bias), name="residual")
