@@ -57,14 +57,20 @@ def test_results_of_adapters_and_frozen_parts_are_apart() -> None:
 
 
 def test_whole_models_are_there_in_three_depths() -> None:
-    assert {item.module for item in SHIPPED.models} == {"LlamaForCausalLM", "GPT2LMHeadModel"}
+    names = {item.module for item in SHIPPED.models}
+    assert {
+        "LlamaForCausalLM",
+        "GPT2LMHeadModel",
+        "BertModel",
+        "ViTForImageClassification",
+    } <= names
     for item in SHIPPED.models:
         assert {run.dims["L"] for run in item.runs} == {1, 2, 5}
 
 
 def test_the_file_is_small() -> None:
     text = (files("membill_specs") / "audit_results.json").read_text(encoding="utf-8")
-    assert len(text) < 300_000
+    assert len(text) < 400_000
     assert results.as_text(SHIPPED) == text
 
 

@@ -21,7 +21,8 @@ from membill.layers import Layer
 from membill_specs.precisions import AUTOCAST, IN_FLOAT32, PRODUCTS
 from membill_specs.torch_reference.precisions import Autocast, Float8Linear, autocast
 
-VARIANTS = [v for name in ("gpt", "llama") for v in membill.layer(name).variants()]
+PLAIN = [references.modules()[name] for name in ("gpt", "llama")]
+VARIANTS = [v for p in PLAIN for v in membill.layer(p.name).variants() if p.covers(v)]
 NAMES = [f"{v.name}-{'-'.join(map(str, v.chosen.values()))}" for v in VARIANTS]
 MODULES = [known for known in references.modules().values() if known.layer not in ("gpt", "llama")]
 FLOAT8_ON = (("q", "k", "v"), ("attention", "mlp"), ("mlp.down",))

@@ -25,6 +25,9 @@ IN_PLACE = {
     ("gpt2", "eager"): (3, [3 * 4], 2),
     ("gpt_neox", "eager-float32"): (1, [3 * 4], 2),
     ("phi3", "eager-float32"): (1, [3 * 4], 2),
+    ("gpt_bigcode", "eager-float32"): (3, [(4 + 2)], 2),
+    ("deepseek_v3", "eager-float32"): (1, [2 * 4], 2),
+    ("deepseek_v3_dense", "eager-float32"): (1, [2 * 4], 2),
     ("falcon", "eager"): (2, [1, 1], 2),
     ("falcon", "math"): (2, [1, 1], 4),
 }
@@ -35,8 +38,10 @@ def draw_sizes(random: Random, family: Family) -> dict[str, int]:
     """Small dimensions. Two sequences and two heads at least, so that their order matters.
 
     A head's width is a multiple of 8: a flash kernel pads others, and a quarter of it is even.
+    Falcon's new decoder copies keys and values to the heads that share them, but not a lone one.
     """
-    n_kv, d_k = random.randint(1, 3), random.choice((8, 16, 24))
+    lone = family.layer != "falcon_new_decoder"
+    n_kv, d_k = random.randint(1 if lone else 2, 3), random.choice((8, 16, 24))
     h = n_kv * random.randint(2, 3)
     return {
         "b": random.randint(2, 3),
@@ -46,9 +51,15 @@ def draw_sizes(random: Random, family: Family) -> dict[str, int]:
         "n_kv": n_kv,
         "d_k": d_k,
         "d_ff": random.randint(20, 90),
-        "d_e": 8 * random.randint(2, 9),
-        "E": 5,
+        "d_e": (d_e := 8 * random.randint(2, 9)),
+        "E": random.choice((5, 8)),
         "k": random.randint(2, 4),
+        "d_s": d_e * random.randint(1, 2),
+        "d_q": random.randint(20, 90),
+        "d_c": random.randint(20, 90),
+        "d_n": 8 * random.randint(1, 3),
+        "d_r": random.choice((8, d_k)),
+        "d_v": 8 * random.randint(1, 2),
     }
 
 
@@ -95,7 +106,8 @@ def test_one_sequence_alone_is_exact_but_for_what_it_reads_in_place(
     """
     T, h, d_k = 12, 4, 16
     dims = {"b": 1, "T": T, "h": h, "n_kv": h, "d_k": d_k, "d": h * d_k, "d_ff": 4 * h * d_k}
-    dims |= {"d_e": 2 * h * d_k, "E": 4, "k": 2}
+    dims |= {"d_e": 2 * h * d_k, "E": 4, "k": 2, "d_s": 2 * h * d_k}
+    dims |= {"d_q": 40, "d_c": 24, "d_n": d_k, "d_r": d_k, "d_v": d_k}
     result = compared(family, attention, dims)
     copies, kept, width = IN_PLACE.get((family.layer, attention), (0, [], 0))
     assert [item.bytes for item in result.missing] == copies * [T * h * d_k * width]
@@ -105,17 +117,25 @@ def test_one_sequence_alone_is_exact_but_for_what_it_reads_in_place(
 def test_every_layer_of_hugging_faces_is_audited_under_each_implementation() -> None:
     assert {family.layer for family in FAMILIES} == {
         "bert",
+        "deepseek_v3",
+        "deepseek_v3_dense",
         "falcon",
+        "falcon_new_decoder",
         "gemma2",
+        "gemma3",
         "gpt2",
+        "gpt_bigcode",
         "gpt_neox",
         "llama",
         "mistral",
         "mixtral",
+        "olmo2",
         "opt",
+        "phi",
         "phi3",
         "qwen2",
         "qwen3",
+        "qwen3_moe",
         "vit",
     }
     for family in FAMILIES:

@@ -82,12 +82,22 @@ def test_the_record_is_the_same_each_time_and_holds_if_storages_die_on_the_way()
         for _ in range(20):
             with torch.no_grad():
                 x + 1
-            x = F.gelu(x).detach().requires_grad_()
+            x = F.gelu(x)
         return x
 
     first, second = (audit.saved(many, tensor(4, 16)) for _ in range(2))
     assert first == second
     assert len(first.storages) == 20
+
+
+@pytest.mark.parametrize("device", ["meta", "cpu"])
+def test_what_only_a_result_needs_that_is_thrown_away_is_not_kept(device: str) -> None:
+    def chosen(x: torch.Tensor) -> torch.Tensor:
+        places = F.gelu(x * 2).topk(3).indices
+        return x.sigmoid().gather(-1, places)
+
+    record = audit.saved(chosen, tensor(4, 16, device=device))
+    assert sorted(bytes_of(record)) == [4 * 3 * 8, 4 * 16 * 2]
 
 
 def test_no_gradient_no_storage() -> None:

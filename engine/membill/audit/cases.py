@@ -14,15 +14,16 @@ from membill.audit import references, saved
 from membill.audit.building import built, defaults, sizes_at, tuned
 from membill.audit.compare import Comparison, compare, expected
 from membill.audit.references import Counterpart, Factory, ModelReference
-from membill.dtypes import COMPUTE, FLOAT32
+from membill.dtypes import COMPUTE, FLOAT32, INT64
 from membill.errors import unknown
 from membill.formula import Formula
 from membill.graph import Graph
 from membill.layers import Layer, OptionValue
 from membill.ledger import Ledger, collect, price
-from membill.symbols import beta
+from membill.symbols import L, beta
 from membill.tensor import Role, Tensor
 from membill.tracing import trace
+from membill.unrolled import unrolled
 
 DTYPES = {"bfloat16": 2, "float32": 4}
 
@@ -57,22 +58,26 @@ def audit_model(
     dtype: str = "bfloat16",
     device: str = "meta",
 ) -> Comparison:
-    """A stack of `dims["L"]` layers, from token ids to the loss, beside the module it describes."""
-    ledger = ledger_of(known, dims["L"], options, dtype)
+    """A whole model of `dims["L"]` layers beside the module that it describes."""
+    ledger = ledger_of(known, dims[L.name], options, dtype)
     with defaults(dtype, device):
         module, inputs, _ = built(known.factory, dims, options, {})
     subject = _subject(known.name, options, "", dtype, dims)
     # A model makes the tables itself that its layers share, so no record can mark them.
     kept = (replace(item, table=False) for item in expected(ledger, dims, dtype))
-    return compare(subject, kept, saved(module, *inputs))
+    record = saved(module, *inputs)
+    # What it keeps of its buffers costs nothing: they are there anyway.
+    made = tuple(item for item in record.storages if not item.table)
+    return compare(subject, kept, replace(record, storages=made))
 
 
 def ledger_of(
     known: ModelReference, layers: int, options: Mapping[str, OptionValue], dtype: str
 ) -> Ledger:
-    """The ledger of a stack of so many layers."""
+    """The ledger of a model of so many layers."""
     compute = FLOAT32 if dtype == "float32" else COMPUTE
-    graph = trace(known.name, known.traced(layers, options), {}, compute=compute)
+    run = unrolled(known.spec(options), {**known.own, L.name: layers})
+    graph = trace(known.name, run, {}, compute=compute)
     return price(collect(graph), graph.weights, {beta: sympy.Integer(_width(dtype))}, ())
 
 
@@ -161,7 +166,7 @@ def _made(
 ) -> Any:
     """A PyTorch tensor for a symbolic one."""
     sizes = sizes_at(tensor.shape, dims)
-    if tensor.role is Role.INDEX:
+    if tensor.dtype == INT64:
         return torch.zeros(*sizes, dtype=torch.long)
     if tensor.name in heads_first:
         sizes[1], sizes[2] = sizes[2], sizes[1]

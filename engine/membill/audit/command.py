@@ -40,7 +40,10 @@ class AuditCommand(click.Command):
         layer = ctx.meta.get(LAYER)
         if layer is None:
             return own
-        return [*own, *(variant_option(layer, option, own) for option in layer.options)]
+        return [
+            *own,
+            *(variant_option(f"layer {layer.name!r}", each, own) for each in layer.options),
+        ]
 
 
 def _named(args: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ def of_module(name: str) -> Outcome:
 
 @cache
 def of_model(name: str) -> Outcome:
-    """Audit the whole model of this name against the stack that describes it."""
+    """Audit the whole model of this name against the architecture that describes it."""
     return _outcome(suite.model_audits(references.models()[name]), _model_subject)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 import torch
 from torch.autograd.graph import saved_tensors_hooks
@@ -19,11 +20,18 @@ from membill.audit.storage import OUTPUT, Record, Storage, origin_of_input
 
 @dataclass
 class _Saved:
-    """A storage at the moment it is first saved. Holding the tensor keeps its address taken."""
+    """A storage at the moment it is first saved. Holding it keeps its address taken."""
 
     tensor: torch.Tensor
     module: str
     function: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """What autograd holds in place of a tensor that it saves, as long as its graph lives."""
+
+    tensor: torch.Tensor
 
 
 @dataclass
@@ -32,12 +40,21 @@ class _Recorder:
     names: Mapping[torch.nn.Module, str]
     running: list[str] = field(default_factory=list)
     saved: dict[int, _Saved] = field(default_factory=dict)
+    held: WeakSet[_Held] = field(default_factory=WeakSet)
 
-    def pack(self, tensor: torch.Tensor) -> torch.Tensor:
+    def pack(self, tensor: torch.Tensor) -> _Held:
         function = self.mode.running or "autograd function"
         module = self.running[-1] if self.running else ""
-        self.saved.setdefault(_address(tensor), _Saved(tensor, module, function))
-        return tensor
+        # Detached, so that the record holds no graph that is of no use to the result.
+        self.saved.setdefault(_address(tensor), _Saved(tensor.detach(), module, function))
+        held = _Held(tensor)
+        self.held.add(held)
+        return held
+
+    def kept(self) -> dict[int, _Saved]:
+        """By address, what autograd still holds, in the order in which it was saved first."""
+        alive = {_address(held.tensor) for held in self.held}
+        return {address: item for address, item in self.saved.items() if address in alive}
 
     @contextmanager
     def following(self) -> Iterator[None]:
@@ -79,7 +96,7 @@ def record(
     with ExitStack() as stack:
         stack.enter_context(recorder.following())
         stack.enter_context(torch.enable_grad())
-        stack.enter_context(saved_tensors_hooks(recorder.pack, lambda tensor: tensor))
+        stack.enter_context(saved_tensors_hooks(recorder.pack, lambda held: held.tensor))
         stack.enter_context(recorder.mode)
         output = target(*inputs, **kwargs)
     weights = [*parameters, *(target.parameters() if is_module else ())]
@@ -90,7 +107,7 @@ def record(
     return Record(
         tuple(
             _storage(item, address in tabled, origins.get(address, ""))
-            for address, item in recorder.saved.items()
+            for address, item in recorder.kept().items()
             if address not in left_out
         ),
         str(torch.__version__),

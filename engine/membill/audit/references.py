@@ -16,10 +16,12 @@ from random import Random
 from typing import Any
 
 from membill import registry
+from membill.architecture import Architecture
 from membill.audit.requirements import require_torch
-from membill.declare import options_of
 from membill.errors import InputError, unknown
+from membill.finding import model
 from membill.layers import Layer, OptionValue
+from membill.models import Model
 from membill.tables import options_text
 from membill.tensor import Tensor
 
@@ -55,28 +57,34 @@ class Reference:
 
 @dataclass(frozen=True)
 class ModelReference:
-    """A whole model, from token ids to the loss, that a stack of layers describes.
+    """A whole model of a library's, from the batch on, that an architecture describes.
 
-    name: the class in the library that it is from. layer: the spec of its layers. stack: the
-    function over symbolic tensors; it takes how many layers to stack, and options. factory: as
-    that of a layer, with L among the dimensions. variants: options of the stack, each audited.
-    model, tokens: a real model, and the length of its sequence. alone: options for one sequence.
+    name: the class in the library that it is from. architecture: the spec. usual: the options of
+    the spec which the class has, where they are not the defaults. factory: as that of a layer,
+    with L among the dimensions. variants: options besides these, each audited. model, tokens: a
+    real model, and the length of its sequences; own: dimensions that are not that model's.
+    sequences, in_full: how many, and options, at the real model's shape.
     """
 
     name: str
-    layer: str
-    stack: Callable[..., Tensor]
+    architecture: str
+    usual: Mapping[str, OptionValue]
     factory: Factory
     variants: tuple[Mapping[str, OptionValue], ...]
     model: str
     tokens: int
-    alone: Mapping[str, OptionValue]
+    own: Mapping[str, int]
+    sequences: int
+    in_full: Mapping[str, OptionValue]
 
-    def traced(self, layers: int, options: Mapping[str, OptionValue]) -> Callable[[], Tensor]:
-        """The stack of so many layers, for `trace`; options by name."""
-        known = {option.name: option.choices for option in options_of(self.name, self.stack)}
-        chosen = {name: known[name][value] for name, value in options.items()}
-        return lambda: self.stack(layers, **chosen)
+    @property
+    def layer(self) -> str:
+        """The spec of its layers; of the first one's, if there are several."""
+        return registry.find(Architecture, self.architecture).layers[0]
+
+    def spec(self, options: Mapping[str, OptionValue]) -> Model:
+        """The spec with options by name."""
+        return model(self.architecture, **{**self.usual, **options})
 
 
 @dataclass(frozen=True)
@@ -233,7 +241,7 @@ def covering(layer: Layer) -> Reference:
 
 
 def models() -> Mapping[str, ModelReference]:
-    """Every whole model that a stack of layers is audited against, by name."""
+    """Every whole model that an architecture is audited against, by name."""
     return load().models
 
 

@@ -56,10 +56,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Subject:
-    """A layer in one variant, or a stack of such layers, beside one module.
+    """A layer in one variant, or a whole model of such layers, beside one module.
 
     layer: the spec of the layer. module: the class, or the spec's own plain module.
-    options: of the layer or the stack. adapter, on: what was put in and where. frozen: scopes.
+    options: of the layer or the model. adapter, on: what was put in and where. frozen: scopes.
     """
 
     layer: str

@@ -84,7 +84,7 @@ class ModelAudit:
     model: str = ""
 
     def run(self) -> Comparison:
-        """The stack of layers beside the module."""
+        """The spec beside the module."""
         return audit_model(
             self.reference, self.dims, self.options, dtype=self.dtype, device=self.device
         )
@@ -119,19 +119,19 @@ def _audits_of(reference: Reference, layer: Layer, own: Mapping[str, int]) -> It
 
 
 def model_audits(reference: ModelReference) -> Iterator[ModelAudit]:
-    """Every variant at a small size, and the usual one at a real model's with one sequence.
+    """Every variant at a small size, and the usual one at a real model's.
 
     With several numbers of layers, so that what counts per layer and what once is told apart.
     """
     for options in reference.variants:
-        ledger = ledger_of(reference, 1, options, "bfloat16")
-        small = _used(ledger, references.small_sizes(1)[0])
+        ledger = ledger_of(reference, DEPTHS[-1], options, "bfloat16")
+        small = {**_used(ledger, references.small_sizes(1)[0]), **reference.own}
         for dtype, layers in itertools.product(DTYPES, DEPTHS):
             yield ModelAudit(reference, options, {**small, "L": layers}, dtype, "meta")
         yield ModelAudit(reference, options, {**small, "L": 2}, "bfloat16", "cpu")
     for layers in DEPTHS:
-        full = {**_full(reference), "b": 1, "L": layers}
-        yield ModelAudit(reference, reference.alone, full, "bfloat16", "meta", reference.model)
+        full = {**_full(reference), **reference.own, "b": reference.sequences, "L": layers}
+        yield ModelAudit(reference, reference.in_full, full, "bfloat16", "meta", reference.model)
 
 
 def _full(reference: Reference | ModelReference) -> Mapping[str, int]:

@@ -10,9 +10,11 @@ from membill_specs.torch_reference import (
     gpt,
     kernels,
     llama,
+    losses,
     mixtral,
     models,
     ops,
+    patches,
     precisions,
     sizes,
 )
@@ -24,9 +26,11 @@ __all__ = [
     "gpt",
     "kernels",
     "llama",
+    "losses",
     "mixtral",
     "models",
     "ops",
+    "patches",
     "precisions",
     "sizes",
 ]

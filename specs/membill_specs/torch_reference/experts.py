@@ -21,6 +21,12 @@ def top_k(x: Any) -> Any:
     return x.topk(2).values
 
 
+@counterpart("biased_top_k", call=lambda x: ops.biased_top_k(x, 2), x=TOKENS)
+def biased_top_k(x: Any, bias: Any) -> Any:
+    """The sum is thrown away, and what its gradient would need with it."""
+    return x.gather(-1, (x + bias).topk(2).indices)
+
+
 @counterpart("gather_rows", call=lambda x: ops.gather_rows(x, 2), x=TOKENS)
 def gather_rows(x: Any) -> Any:
     """Each token twice."""

@@ -6,7 +6,7 @@ module, its inputs, and the tables that all layers share, as the audit wants the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +22,14 @@ from membill.layers import Layer
 RATE = 0.1
 """Any dropout rate above 0 keeps the same."""
 
+USUAL = {
+    "hidden_size": "d",
+    "num_attention_heads": "h",
+    "intermediate_size": "d_ff",
+}
+EAGER = {"flash": "sdpa", "eager": "eager"}
+EAGER_FLOAT32 = {"flash": "sdpa", "eager-float32": "eager"}
+
 
 @dataclass(frozen=True)
 class Family:
@@ -29,12 +37,15 @@ class Family:
 
     shape, tokens: the real model, and the length of its sequences, at which to audit it.
     model: name of the folder in transformers.models. names: fields of its configuration by the
-    symbol that they are (a count of heads is `h`). fixed: fields with a value of their own;
-    by_attention: those that go with one alternative of the spec's `attention`. rates: dropout
-    rates. implementations: what to ask of Hugging Face for each alternative. options: of the
-    spec. call: keyword arguments of the layer besides the usual ones. masked: whether the model
-    hands a causal mask to eager attention. told_of_shared_heads: alternatives for which SDPA is
-    told that heads are shared, which the class does not do.
+    symbol that they are (a count of heads is `h`); made: those that are made of several, or of
+    options of the spec; fixed: those with a value of their own; by_attention: those that go with
+    one alternative of the spec's `attention`. rates: dropout rates. implementations: what to ask
+    of Hugging Face for each alternative. options: of the spec, where they are not its defaults;
+    free: those that the class has, too. rotary: the class of rotary positions; rotary_call: what
+    to call it with besides the usual. call: keyword arguments of the layer besides the usual ones.
+    masked: whether the model hands a causal mask to eager attention. told_of_shared_heads:
+    alternatives for which SDPA is told that heads are shared, which the class does not do. label:
+    what tells the family from another of the same class.
     """
 
     layer: str
@@ -53,6 +64,15 @@ class Family:
     call: Mapping[str, Any] = field(default_factory=dict)
     masked: bool = True
     told_of_shared_heads: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    rotary_call: tuple[Any, ...] = ()
+    made: Callable[[Mapping[str, int]], Mapping[str, Any]] = lambda dims: {}
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """The class, with the label if there is one."""
+        return ", ".join(filter(None, (self.block, self.label)))
 
     def build(
         self, dims: Mapping[str, int], attention: str, dropout: bool
@@ -68,7 +88,7 @@ class Family:
         if self.rotary:
             positions = torch.arange(dims["T"])[None]
             with torch.no_grad():
-                tables = getattr(modeling, self.rotary)(config)(x, positions)
+                tables = getattr(modeling, self.rotary)(config)(x, positions, *self.rotary_call)
             call["position_embeddings"] = tables
         if self.masked:
             eager = config._attn_implementation == "eager"
@@ -79,7 +99,7 @@ class Family:
 
     def covers(self, layer: Layer) -> bool:
         """Whether the class can be asked for this variant of the layer."""
-        chosen = {"attention": layer.chosen["attention"], "dropout": layer.chosen["dropout"]}
+        chosen = {name: layer.chosen[name] for name in ("attention", "dropout", *self.free)}
         usual = {option.name: option.default for option in layer.options}
         in_class = {**usual, **self.options, **chosen}
         return chosen["attention"] in self.implementations and layer.chosen == in_class
@@ -94,7 +114,7 @@ class Family:
         rates = dict.fromkeys(self.rates, RATE if dropout else 0.0)
         own = self.by_attention.get(attention, {})
         config = getattr(required("transformers"), self.config)(
-            **sizes, **rates, **{**self.fixed, **own}
+            **sizes, **rates, **self.made(dims), **{**self.fixed, **own}
         )
         config._attn_implementation = self.implementations[attention]
         return config

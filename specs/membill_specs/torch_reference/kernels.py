@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
+from torch import _meta_registrations as meta_registrations
 from torch.nn import functional as F
 
 from membill.audit.kernels import emulate, meta_kernel
@@ -106,6 +108,7 @@ def flash_attention(  # noqa: PLR0917 (as PyTorch has them)
 
     On a GPU it takes bfloat16 and float16; here float32 too, as if it did. It works on head
     widths that are multiples of 8 and PyTorch pads others. It takes no mask but the causal one.
+    Values narrower than keys go to FlashAttention-3 or cuDNN, whose result lies as queries do.
     """
     if attn_mask is not None:
         raise InputError(
@@ -117,20 +120,36 @@ def flash_attention(  # noqa: PLR0917 (as PyTorch has them)
         op = torch.ops.aten._scaled_dot_product_attention_math
         return op(query, key, value, None, dropout_p, is_causal, scale=scale)[0]
     query, key, value = map(narrowed, (query, key, value))
-    width = query.shape[-1]
-    scale = width**-0.5 if scale is None else scale
+    width = value.shape[-1]
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
 
     def kernel(query: Any, key: Any, value: Any) -> Any:
         op = torch.ops.aten._scaled_dot_product_flash_attention
-        return op(query, key, value, dropout_p, is_causal, scale=scale)[0]
+        narrower = value.shape[-1] != query.shape[-1]
+        with _narrower_values() if narrower else nullcontext():
+            return op(query, key, value, dropout_p, is_causal, scale=scale)[0]
 
     def compute(query: Any, key: Any, value: Any) -> Any:
         # Without dropout: entries differ, storages do not.
         result = F.scaled_dot_product_attention(
             query, key, value, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
         )
-        return torch.empty_like(query).copy_(result)
+        return torch.empty_like(query[..., : result.shape[-1]]).copy_(result)
 
-    if width % 8:
-        query, key, value = (F.pad(x, (0, -width % 8)) for x in (query, key, value))
+    query, key, value = map(_padded, (query, key, value))
     return emulate(kernel, compute, query, key, value)[..., :width]
+
+
+def _padded(x: Any) -> Any:
+    """With zeros to a width that is a multiple of 8."""
+    return F.pad(x, (0, -x.shape[-1] % 8)) if x.shape[-1] % 8 else x
+
+
+def _narrower_values() -> AbstractContextManager[None]:
+    """The kernel's shapes as PyTorch has them, but for a result as wide as values."""
+
+    def shapes(query: Any, key: Any, value: Any, *_: Any, **how: Any) -> Any:
+        usual = meta_registrations.meta__scaled_dot_product_flash_attention(query, key, value)
+        return (torch.empty_like(query[..., : value.shape[-1]]), *usual[1:])
+
+    return meta_kernel("_scaled_dot_product_flash_attention", shapes)

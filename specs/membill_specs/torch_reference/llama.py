@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from membill.audit.references import add_reference
+from membill.layers import Layer
 from membill_specs.torch_reference.attention import attend, heads, merged
 from membill_specs.torch_reference.swiglu import FusedSwiGLU
 
@@ -98,7 +99,12 @@ class LlamaLayer(nn.Module):
         return x + self.mlp(self.norms["before_mlp"](x))
 
 
-@add_reference("llama", model="llama-3-8b", tokens=8192)
+def without_bias(layer: Layer) -> bool:
+    """Whether a variant is one of those that the module here has."""
+    return not layer.chosen["attention_bias"] and not layer.chosen["mlp_bias"]
+
+
+@add_reference("llama", model="llama-3-8b", tokens=8192, covers=without_bias)
 def llama(
     *,
     T: int,
@@ -111,7 +117,7 @@ def llama(
     swiglu: str,
     dropout: bool,
 ) -> nn.Module:
-    """A Llama layer with the options of the spec."""
+    """A Llama layer with the options of the spec, but for biases."""
     rate = DROPOUT if dropout else 0.0
     core = Attention(d=d, h=h, n_kv=n_kv, tokens=T, attention=attention, dropout=rate)
     return LlamaLayer(norm, d, core, MLP(d, d_ff, swiglu))

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from membill.audit.references import counterpart
 from membill.spec import FLOAT32, Tensor, constant, index
-from membill.symbols import T, V, b, d, d_ff, d_k, h, n_kv
+from membill.symbols import T, V, b, d, d_ff, d_k, d_r, d_v, h, n_kv
 from membill_specs import ops
 from membill_specs.torch_reference.llama import rotated
 from membill_specs.torch_reference.swiglu import FusedSwiGLU
@@ -60,6 +60,12 @@ def gelu(x: Any) -> Any:
 def gelu_tanh(x: Any) -> Any:
     """The approximation that GPT-2 uses, in one kernel."""
     return F.gelu(x, approximate="tanh")
+
+
+@counterpart("sigmoid", call=ops.sigmoid, x=TOKENS)
+def sigmoid(x: Any) -> Any:
+    """PyTorch's own."""
+    return torch.sigmoid(x)
 
 
 @counterpart("silu", call=ops.silu, x=TOKENS)
@@ -124,6 +130,19 @@ def flash_attention(q: Any, k: Any, v: Any) -> Any:
     return out.transpose(1, 2)
 
 
+@counterpart(
+    "flash_attention",
+    "narrower values",
+    call=ops.flash_attention,
+    q=QUERIES,
+    k=QUERIES,
+    v=(b, T, h, d_v),
+)
+def flash_attention_narrower(q: Any, k: Any, v: Any) -> Any:
+    """As FlashAttention-3 and cuDNN take them."""
+    return flash_attention(q, k, v)
+
+
 @counterpart("flash_attention", "dropout", call=ops.flash_attention, q=QUERIES, k=KEYS, v=KEYS)
 def flash_attention_dropout(q: Any, k: Any, v: Any) -> Any:
     """Dropout within the kernel."""
@@ -168,6 +187,26 @@ def repeat_heads(x: Any) -> Any:
 def copy(x: Any) -> Any:
     """PyTorch's own."""
     return F.gelu(x.clone())
+
+
+@counterpart(
+    "concatenate", call=lambda x, y: ops.gelu(ops.concatenate(x, y)), x=QUERIES, y=(b, T, h, d_r)
+)
+def concatenate(x: Any, y: Any) -> Any:
+    """PyTorch's own."""
+    return F.gelu(torch.cat((x, y), dim=-1))
+
+
+@counterpart(
+    "concatenate",
+    "a head that all share",
+    call=lambda x, y: ops.gelu(ops.concatenate(x, y)),
+    x=QUERIES,
+    y=(b, T, 1, d_r),
+)
+def concatenate_shared(x: Any, y: Any) -> Any:
+    """Expanded first, which costs nothing."""
+    return F.gelu(torch.cat((x, y.expand(*x.shape[:-1], -1)), dim=-1))
 
 
 @counterpart("part", call=lambda x: ops.gelu(ops.part(x, d_k)), x=QUERIES)

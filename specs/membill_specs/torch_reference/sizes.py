@@ -10,12 +10,13 @@ from membill.audit.references import draws_sizes
 
 @draws_sizes
 def small(random: Random) -> Mapping[str, int]:
-    """Two sequences and two heads at least, so that their order in memory matters.
+    """Two sequences and two heads of each kind at least: their order in memory matters then, and
+    a lone one is not copied where others are.
 
     A head is a multiple of 8 wide: a flash kernel pads others. So is an expert: a product by
     groups takes rows that are multiples of 16 bytes.
     """
-    d_k, n_kv = random.choice((8, 16, 24)), random.randint(1, 3)
+    d_k, n_kv = random.choice((8, 16, 24)), random.randint(2, 3)
     h = n_kv * random.randint(2, 3)
     experts = random.randint(3, 6)
     return {
@@ -27,8 +28,17 @@ def small(random: Random) -> Mapping[str, int]:
         "d_k": d_k,
         "d_ff": random.randint(20, 60),
         "V": random.randint(50, 90),
+        "P": 16,
+        "d_p": 12,
+        "C": 5,
         "E": experts,
         "k": random.randint(2, experts - 1),
-        "d_e": random.choice((16, 24, 40)),
+        "d_e": (d_e := random.choice((16, 24, 40))),
+        "d_s": d_e * random.randint(1, 3),
+        "d_q": random.randint(20, 60),
+        "d_c": random.randint(20, 60),
+        "d_n": random.choice((16, 24)),
+        "d_r": random.choice((8, d_k)),
+        "d_v": random.choice((8, 16)),
         "r": random.randint(2, 6),
     }
