@@ -74,7 +74,34 @@ def test_a_quantised_state_counts_its_constants():
 
 def test_every_recipe_can_be_shown():
     for name, recipe in registry.everything(Recipe).items():
-        assert lines("states", name, "--zero", "3", "--dp", "8")[0] == recipe.title
+        model = ["--model", "llama-3-8b"] if recipe.shaped else []
+        assert lines("states", name, *model, "--zero", "3", "--dp", "8")[0] == recipe.title
+
+
+def test_states_by_shape_in_symbols_and_of_a_model():
+    output = lines("states", "adafactor")
+    assert section(output, "bytes a parameter") == [
+        "state          dtype    matrices in layers, other matrices  vectors",
+        "weights        compute  2                                   2",
+        "gradients      compute  2                                   2",
+        "master copy    float32  4                                   4",
+        "second moment  float32  4/n_c + 4/n_r                       4",
+        "sum                     8 + 4/n_c + 4/n_r                   12",
+    ]
+    assert output[-1] == "of a model  membill states adafactor --model NAME"
+    data = json.loads(run("states", "adafactor", "--model", "llama-3-8b", "--json").stdout)
+    assert data["parameters"] == 8_030_261_248
+    assert data["totals"]["in_all"]["bytes"] == 64_254_699_520
+    assert json.loads(run("states", "adafactor", "--json").stdout)["totals"] == {}
+
+
+def test_states_of_a_model_with_adapters():
+    output = lines(
+        "states", "qlora", "--model", "llama-2-7b", "--adapt", "lora", "--on", "q,v", "--set", "r=8"
+    )
+    assert output[1] == "qlora model=llama-2-7b r=8"
+    assert "frozen 4-bit weights  4-bit    0            0.516                       0" in output
+    assert any(line.endswith("3,932,700,672 B") for line in output)
 
 
 def test_stages_of_a_pipeline_in_numbers():
@@ -185,7 +212,7 @@ SCHEDULES = registry.everything(Schedule)
     ("line", "expected"),
     [
         ("states", "Missing argument 'RECIPE'."),
-        ("states adam", f"unknown recipe 'adam'. Did you mean 'adam-fp32'? Known: {RECIPES}"),
+        ("states adam", f"unknown recipe 'adam'. Did you mean 'adam-mini'? Known: {RECIPES}"),
         (
             "states adam-mixed --dp 4",
             "--dp 4 divides nothing by itself: give --zero STAGE with it",
@@ -201,6 +228,22 @@ SCHEDULES = registry.everything(Schedule)
             "-N = 7.55e1 is not allowed: -N is an integer > 0 or a symbol",
         ),
         ("states adam-mixed -N 7.5", "-N = 7.5 is not allowed: -N is an integer > 0 or a symbol"),
+        (
+            "states adafactor -N 7e9",
+            "recipe 'adafactor' keeps second moment by the shapes of weights, not by their number: "
+            "give --model NAME",
+        ),
+        (
+            "states lora --model llama-2-7b --adapt lora --on q",
+            "model 'llama-2-7b': no value for r: give r=...",
+        ),
+        ("states lora --adapt lora", "--adapt lora: give --model and --on with it"),
+        ("states lora --on q", "--on q: give --adapt NAME with it"),
+        ("states lora --set r=8", "--set gives letters of a model: give --model NAME with it"),
+        (
+            "states sgd --model llama-2-7b -N 5",
+            "-N 5: --model llama-2-7b has its own number",
+        ),
         ("states adam-mixed -N 1e99", "-N = 1e99: at most 30 digits are allowed"),
         (
             "pipeline gpt",

@@ -6,65 +6,55 @@ divides some of them among the data-parallel devices. Both are knowledge and com
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import sympy
 
-from membill.dtypes import DType
 from membill.errors import InputError
 from membill.formula import Condition, Formula
 from membill.ledger import total
+from membill.state import State, Weight
 from membill.symbols import N, N_d, beta
 from membill.tensor import count
 
-
-@dataclass(frozen=True)
-class Constants:
-    """The constants of a quantised state: one of this dtype for each block of parameters."""
-
-    block: int
-    dtype: DType
-
-
-@dataclass(frozen=True)
-class State:
-    """One number kept for every parameter.
-
-    kind: what it is to a partitioning ("weights", "gradients", "master", "moments").
-    constants: what is kept besides for each block of parameters, if the state is quantised.
-    """
-
-    name: str
-    kind: str
-    dtype: DType
-    constants: tuple[Constants, ...] = ()
-
-    def bytes(self, parameters: sympy.Expr) -> sympy.Expr:
-        """Bytes for so many parameters, block constants included; a number fills whole bytes."""
-        own = parameters * self.dtype.bytes
-        blocks = (
-            sympy.ceiling(parameters / each.block) * each.dtype.bytes for each in self.constants
-        )
-        return sympy.Add(sympy.ceiling(own) if own.is_Rational else own, *blocks)
-
-    @property
-    def bits(self) -> sympy.Rational:
-        """Bits a parameter, constants included, at two bytes for the compute dtype."""
-        own = self.dtype.bytes.subs(beta, 2)
-        shared = (each.dtype.bytes / each.block for each in self.constants)
-        return 8 * sympy.Add(own, *shared)
+WEIGHTS, GRADIENTS = "weights", "gradients"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is kept of each parameter during training, besides activations."""
+    """What is kept of each parameter during training, besides activations.
+
+    states: of weights that take a gradient. frozen: of those that take none; the states of kind
+    "weights" unless told. use: when to use it, in words. usual: whether a bill is drawn up with it
+    unless told. step: what the update makes and drops, where it takes all weights at once.
+    """
 
     name: str
     title: str
     states: tuple[State, ...]
     summary: str
     source: str
+    frozen: tuple[State, ...] = ()
+    step: tuple[State, ...] = ()
+    use: str = ""
+    usual: bool = False
+
+    def kept(self, weight: Weight) -> tuple[State, ...]:
+        """The states that are kept of a weight."""
+        if weight.trainable:
+            return self.states
+        return self.frozen or tuple(state for state in self.states if state.kind == WEIGHTS)
+
+    @property
+    def shaped(self) -> tuple[str, ...]:
+        """The names of states that depend on the shapes of trained weights."""
+        return tuple(state.name for state in self.states if state.of is not None)
+
+    @property
+    def every(self) -> tuple[State, ...]:
+        """All states, of trained weights first."""
+        return tuple(dict.fromkeys((*self.states, *self.frozen)))
 
 
 @dataclass(frozen=True)
@@ -76,6 +66,11 @@ class Partition:
     summary: str
     source: str
 
+    @property
+    def title(self) -> str:
+        """What it is called, for people: its summary begins with that."""
+        return self.summary.partition(":")[0]
+
 
 @dataclass(frozen=True)
 class StateRow:
@@ -84,18 +79,6 @@ class StateRow:
     state: State
     bytes: Formula
     divided: bool
-
-    def under(self, parameters: Formula) -> StateRow:
-        """The row for a number of parameters that holds under conditions of its own."""
-        own = self.bytes
-        return replace(
-            self,
-            bytes=replace(
-                own,
-                definitions=parameters.definitions,
-                conditions=(*parameters.conditions, *own.conditions),
-            ),
-        )
 
 
 def model_states(
@@ -106,25 +89,94 @@ def model_states(
     devices: int | sympy.Expr = N_d,
     dtype_bytes: int | sympy.Expr = 2,
 ) -> tuple[StateRow, ...]:
-    """What one device holds of each state of a recipe.
+    """What one device holds of each state of a recipe, for so many trained parameters.
 
     parameters: how many, as a number or an expression. divided: the kinds that `devices` divide.
     Among a number of devices the shares are padded to equal whole ones; among a symbol's, the
     formula holds where the symbol divides the parameters. Raises InputError for a count that is
-    not one.
+    not one, and for a recipe that depends on the shapes of the weights.
     """
-    whole = count(parameters, "parameters", "how many")
+    if recipe.shaped:
+        raise InputError(
+            f"recipe {recipe.name!r} keeps {', '.join(recipe.shaped)} by the shapes of weights, "
+            "not by their number: ask for the states of a model"
+        )
+    whole = Weight("", sympy.Integer(1), count(parameters, "parameters", "how many"))
+    one = sympy.Integer(1)
+    return states_of(
+        recipe, [(whole, one)], divided=divided, devices=devices, dtype_bytes=dtype_bytes
+    )
+
+
+def states_of(
+    recipe: Recipe,
+    weights: Iterable[tuple[Weight, sympy.Expr]],
+    *,
+    divided: frozenset[str] = frozenset(),
+    devices: int | sympy.Expr = N_d,
+    dtype_bytes: int | sympy.Expr = 2,
+    sizes: Mapping[sympy.Symbol, int] | None = None,
+) -> tuple[StateRow, ...]:
+    """What one device holds of each state of a recipe, for weights with how often each comes.
+
+    Arguments and errors as in `model_states`. sizes: numbers for symbols, by which it is told
+    which weights are small; without them none is.
+    """
     among = count(devices, "devices", "how many")
-    width = count(dtype_bytes, "dtype_bytes", "the bytes of an entry")
-    part = sympy.ceiling(whole / among) if among.is_Integer else whole / among
-    condition = () if among.is_Integer else (Condition(among, whole),)
+    width = {beta: count(dtype_bytes, "dtype_bytes", "the bytes of an entry")}
+    held = tuple(weights)
 
     def row(state: State) -> StateRow:
-        share = state.kind in divided
-        held = state.bytes(part if share else whole).subs(beta, width)
-        return StateRow(state, Formula(held, "bytes", (), condition if share else ()), share)
+        mine = [(state.numbers(w), times) for w, times in held if state in recipe.kept(w)]
+        share = among if state.kind in divided else sympy.Integer(1)
+        size, conditions = _size(state, mine, share, sizes)
+        return StateRow(state, Formula(size.subs(width), "bytes", (), conditions), share != 1)
 
-    return tuple(row(state) for state in recipe.states)
+    kept = {state for weight, _ in held for state in recipe.kept(weight)}
+    return tuple(row(state) for state in recipe.every if state in kept)
+
+
+def _size(
+    state: State,
+    held: Iterable[tuple[sympy.Expr, sympy.Expr]],
+    among: sympy.Expr,
+    sizes: Mapping[sympy.Symbol, int] | None,
+) -> tuple[sympy.Expr, tuple[Condition, ...]]:
+    """Bytes of a state for weights of so many numbers each, on one of `among` devices.
+
+    Devices divide all numbers as if they were one row; a quantised state that is not divided has
+    blocks of its own for each weight.
+    """
+    small: list[tuple[sympy.Expr, sympy.Expr]] = []
+    large: list[tuple[sympy.Expr, sympy.Expr]] = []
+    for number, times in held:
+        (small if _is_small(state, number, sizes) else large).append((number, times))
+    few, whole = (sympy.Add(*(number * times for number, times in each)) for each in (small, large))
+    width = state.small.dtype.bytes if state.small else sympy.Integer(0)
+    if among == 1:
+        own = sympy.Add(*(state.bytes(number) * times for number, times in large))
+        return own + few * width, ()
+    conditions = (
+        () if among.is_Integer else (Condition(among, each) for each in (few, whole) if each)
+    )
+    return state.bytes(_share(whole, among)) + _share(few, among) * width, tuple(conditions)
+
+
+def _share(whole: sympy.Expr, among: sympy.Expr) -> sympy.Expr:
+    return sympy.ceiling(whole / among) if among.is_Integer else whole / among
+
+
+def _is_small(state: State, numbers: sympy.Expr, sizes: Mapping[sympy.Symbol, int] | None) -> bool:
+    if state.small is None or sizes is None:
+        return False
+    at = numbers.subs(sizes)
+    return bool(at.is_Integer and at < state.small.entries)
+
+
+def under(own: Formula, parameters: Formula) -> Formula:
+    """A formula of states, which holds where the number of parameters does."""
+    conditions = (*parameters.conditions, *own.conditions)
+    return replace(own, definitions=parameters.definitions, conditions=conditions)
 
 
 def divided_at(partition: Partition, stage: object) -> frozenset[str]:

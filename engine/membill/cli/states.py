@@ -2,66 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 import sympy
 
-from membill import registry, units
-from membill.cli.facts import needs
-from membill.cli.output import Fact, Section, write, write_json
-from membill.cli.request import formula_data
-from membill.cli.values import amount_or_symbol, symbol_or_count
+from membill import registry
+from membill.cli.kept import States, as_data, described, sections
+from membill.cli.output import write, write_json
+from membill.cli.per_layer import Choice
+from membill.cli.values import amount_or_symbol, assignment, symbol_or_count
 from membill.errors import InputError
-from membill.formula import Formula
-from membill.recipe import (
-    Partition,
-    Recipe,
-    StateRow,
-    divided_at,
-    model_states,
-    states_total,
-)
+from membill.finding import model as named_model
+from membill.models import Model
+from membill.recipe import Partition, Recipe, divided_at
 from membill.symbols import N, N_d
-from membill.tables import Table
-
-
-@dataclass(frozen=True)
-class States:
-    """The states of a recipe at so many parameters, and how devices divide them.
-
-    stages: of each partitioning that was asked for. devices: None unless there is one.
-    """
-
-    recipe: Recipe
-    parameters: int | sympy.Symbol
-    stages: Mapping[str, int]
-    devices: int | sympy.Symbol | None
-
-    def whole(self, parameters: int | sympy.Symbol) -> tuple[StateRow, ...]:
-        """Every state, divided by nothing."""
-        return model_states(self.recipe, parameters)
-
-    def on_one_device(self, parameters: int | sympy.Symbol) -> tuple[StateRow, ...]:
-        """One device's part of every state; nothing if no partitioning was asked for."""
-        if self.devices is None:
-            return ()
-        kinds = (
-            divided_at(registry.find(Partition, name), stage) for name, stage in self.stages.items()
-        )
-        divided = frozenset[str]().union(*kinds)
-        return model_states(self.recipe, parameters, divided=divided, devices=self.devices)
-
-    def totals(self, parameters: int | sympy.Symbol) -> dict[str, Formula]:
-        """The sums, by what they are sums of."""
-        rows = {
-            "in all": self.whole(parameters),
-            "on one device": self.on_one_device(parameters),
-        }
-        return {name: states_total(found) for name, found in rows.items() if found}
 
 
 class Command(click.Command):
@@ -93,9 +49,29 @@ def partition_option(partition: Partition) -> click.Option:
     metavar="DEGREE|SYMBOL",
     help=f"Data-parallel devices that divide the states. The symbol {N_d} unless told.",
 )
+@click.option(
+    "--model",
+    type=Choice(registry.known().shapes),
+    metavar="NAME",
+    help="Take the weights of a model, by their shapes, instead of a number of parameters.",
+)
+@click.option("--adapt", metavar="NAME", help="Put an adapter in the model's layers.")
+@click.option("--on", multiple=True, metavar="OP|SCOPE,...", help="Where to put the adapter.")
+@click.option(
+    "--set", "assignments", multiple=True, metavar="NAME=VALUE", help="An adapter's rank: r=8."
+)
 @click.option("--json", is_flag=True, help="Print everything as JSON.")
 def states(
-    recipe: str, parameters: str | None, dp: str | None, json: bool, **stages: str | None
+    *,
+    recipe: str,
+    parameters: str | None,
+    dp: str | None,
+    model: str | None,
+    adapt: str | None,
+    on: Sequence[str],
+    assignments: Sequence[str],
+    json: bool,
+    **stages: str | None,
 ) -> None:
     """Show what a training recipe keeps of each parameter.
 
@@ -106,11 +82,39 @@ def states(
         N if parameters is None else amount_or_symbol("-N", parameters),
         {name: partition_stage(name, given) for name, given in stages.items() if given is not None},
         _devices(dp, stages),
+        _model(model, adapt, on),
+        dict(map(assignment, assignments)),
     )
+    _check(found, parameters)
     if json:
-        write_json(_as_data(found))
+        write_json(as_data(found))
     else:
-        write((found.recipe.title, _described(found)), _sections(found))
+        write((found.recipe.title, described(found)), sections(found))
+
+
+def _model(name: str | None, adapter: str | None, on: Sequence[str]) -> Model | None:
+    places = tuple(place.strip() for each in on for place in each.split(","))
+    if adapter is None and places:
+        raise InputError(f"--on {','.join(places)}: give --adapt NAME with it")
+    if adapter is not None and not (name and places):
+        raise InputError(f"--adapt {adapter}: give --model and --on with it")
+    if name is None:
+        return None
+    found = named_model(name)
+    return found if adapter is None else found.adapt(adapter, places)
+
+
+def _check(found: States, parameters: str | None) -> None:
+    """InputError for what does not go together."""
+    if found.model is not None and parameters is not None:
+        raise InputError(f"-N {parameters}: --model {found.model.name} has its own number")
+    if found.model is None and found.given:
+        raise InputError("--set gives letters of a model: give --model NAME with it")
+    if found.open and (parameters is not None or found.devices is not None):
+        raise InputError(
+            f"recipe {found.recipe.name!r} keeps {', '.join(found.recipe.shaped)} by the shapes of "
+            "weights, not by their number: give --model NAME"
+        )
 
 
 def partition_stage(name: str, given: str) -> int:
@@ -127,93 +131,3 @@ def _devices(dp: str | None, stages: Mapping[str, str | None]) -> int | sympy.Sy
         ways = " or ".join(f"--{name} STAGE" for name in stages)
         raise InputError(f"--dp {dp} divides nothing by itself: give {ways} with it")
     return None
-
-
-def _described(found: States) -> str:
-    amount = found.parameters
-    given = {
-        "N": "" if amount == N else f"{amount:,}" if isinstance(amount, int) else str(amount),
-        **{name: str(stage) for name, stage in found.stages.items()},
-        "dp": "" if found.devices is None else str(found.devices),
-    }
-    return " ".join(
-        [found.recipe.name, *(f"{name}={text}" for name, text in given.items() if text)]
-    )
-
-
-def _sections(found: States) -> list[Section]:
-    symbolic = N if isinstance(found.parameters, int) else found.parameters
-    formulas = found.totals(symbolic)
-    facts: list[Fact] = [(name, f"{sum_} {sum_.unit}") for name, sum_ in formulas.items()]
-    closed = Section("closed form", (*facts, *needs(formulas.values())))
-    sizes = {
-        name: sum_() for name, sum_ in found.totals(found.parameters).items() if not sum_.symbols
-    }
-    return [Section("model states", _table(found)), closed, *([_numbers(sizes)] if sizes else [])]
-
-
-def _table(found: States) -> Table:
-    whole, local = found.whole(found.parameters), found.on_one_device(found.parameters)
-    headers = ("state", "dtype", "bytes a parameter", "bytes in all", "bytes on one device")
-    rows = [
-        (row.state.name, str(row.state.dtype), _per_parameter(row), _cell(row.bytes))
-        for row in whole
-    ]
-    if not local:
-        return Table(headers[:-1], tuple(rows))
-    pairs = zip(rows, local, strict=True)
-    return Table(headers, tuple((*cells, _cell(row.bytes)) for cells, row in pairs))
-
-
-def _per_parameter(row: StateRow) -> str:
-    value = Fraction(int(row.state.bits.p), int(row.state.bits.q)) / 8
-    return units.decimal(value, 0 if value.denominator == 1 else 3)
-
-
-def _cell(size: Formula) -> str:
-    return str(size) if size.symbols else f"{size():,}"
-
-
-def _numbers(sizes: Mapping[str, int]) -> Section:
-    rows = (
-        ("exact", *map(units.exact, sizes.values())),
-        ("in GB (10⁹ B)", *map(units.gb, sizes.values())),
-        ("in GiB (2³⁰ B)", *map(units.gib, sizes.values())),
-    )
-    return Section("", Table(("", *sizes), rows))
-
-
-def _as_data(found: States) -> dict[str, Any]:
-    local = found.on_one_device(found.parameters)
-    rows = found.whole(found.parameters)
-    return {
-        "recipe": found.recipe.name,
-        "title": found.recipe.title,
-        "source": found.recipe.source,
-        "parameters": _number(found.parameters),
-        "stages": dict(found.stages),
-        "devices": None if found.devices is None else _number(found.devices),
-        "states": [
-            {
-                "name": row.state.name,
-                "kind": row.state.kind,
-                "dtype": str(row.state.dtype),
-                "bits_per_parameter": str(row.state.bits),
-                "in_all": formula_data(row.bytes),
-                "on_one_device": formula_data(local[place].bytes) if local else None,
-            }
-            for place, row in enumerate(rows)
-        ],
-        "totals": {
-            name.replace(" ", "_"): _total_data(size)
-            for name, size in found.totals(found.parameters).items()
-        },
-    }
-
-
-def _total_data(size: Formula) -> dict[str, Any]:
-    return {"formula": formula_data(size), "bytes": None if size.symbols else size()}
-
-
-def _number(value: int | sympy.Symbol) -> int | str:
-    return value if isinstance(value, int) else str(value)

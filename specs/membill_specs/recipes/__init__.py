@@ -1,6 +1,6 @@
 """Training recipes: what is stored for every parameter."""
 
 from membill.spec import register
-from membill_specs.recipes import adam, quantised
+from membill_specs.recipes import adam, by_shape, frozen, one_moment
 
-register(*adam.RECIPES, *quantised.RECIPES)
+register(*adam.RECIPES, *one_moment.RECIPES, *by_shape.RECIPES, *frozen.RECIPES)
