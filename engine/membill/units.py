@@ -2,10 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+
+from membill.errors import InputError
 
 GB = 10**9
 GIB = 2**30
+
+UNITS = {
+    "B": 1,
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGT", 1)},
+    **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGT", 1)},
+}
+"""Bytes of each unit in which a size can be given."""
+
+_SIZE = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?) ?([A-Za-z]*)")
+
+
+def size(text: object, name: str) -> int:
+    """A size such as "80GB", "79.5 GiB" or "512 MiB" in bytes.
+
+    name: the argument that it was given for. Raises InputError for anything else, for a number
+    without a unit, and for a size that is not a whole number of bytes or not above 0.
+    """
+    found = _SIZE.fullmatch(text) if isinstance(text, str) and text.isascii() else None
+    if found is None:
+        raise InputError(f"{name} = {text!r}: give a number and a unit, such as 80GB or 80GiB")
+    number, unit = found.groups()
+    if not unit:
+        raise InputError(
+            f"{name} = {text!r} has no unit: give {number}GB (10^9 bytes) or {number}GiB (2^30)"
+        )
+    if unit not in UNITS:
+        raise InputError(f"{name} = {text!r}: {unit} is no unit; known are {', '.join(UNITS)}")
+    total = Fraction(number) * UNITS[unit]
+    if total <= 0 or total.denominator != 1:
+        raise InputError(f"{name} = {text!r} is {total} bytes: give a whole number > 0")
+    return int(total)
 
 
 def decimal(value: Fraction | int, places: int) -> str:
