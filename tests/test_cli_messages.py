@@ -29,8 +29,8 @@ GPT = "eval gpt --model gpt-3-175b"
     [
         (
             "shw gpt",
-            "unknown command 'shw'. Did you mean 'show'? Known: audit, device, eval, frontier, "
-            "list, new, pipeline, show, site, states",
+            "unknown command 'shw'. Did you mean 'show'? Known: audit, bill, cache, eval, fit, "
+            "frontier, list, new, pipeline, show, site, solve, states",
         ),
         ("--foo", "unknown option '--foo'. Known: --help, --version, -h"),
         ("show", f"show which layer? Known: {LAYERS}, or the path of a spec file"),

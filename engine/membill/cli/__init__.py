@@ -15,14 +15,17 @@ from membill.errors import MembillError, unknown
 # Imported when they are asked for: `show` need not wait for what only `audit` uses.
 COMMANDS = {
     "audit": "membill.audit.command:audit",
-    "device": "membill.cli.device:command",
+    "bill": "membill.cli.bill:command",
+    "cache": "membill.cli.cache:command",
     "eval": "membill.cli.evaluate:evaluate",
+    "fit": "membill.cli.fit:command",
     "frontier": "membill.cli.frontier:command",
     "list": "membill.cli.listing:listing",
     "new": "membill.cli.new:new",
     "pipeline": "membill.cli.pipeline:command",
     "show": "membill.cli.show:show",
     "site": "membill.cli.site:site",
+    "solve": "membill.cli.solve:command",
     "states": "membill.cli.states:states",
 }
 

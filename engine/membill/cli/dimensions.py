@@ -27,6 +27,13 @@ def dimension_options() -> list[click.Option]:
             metavar="NAME",
             help=f"Take the dimensions of a model: {', '.join(registry.known().shapes)}.",
         ),
+        *letter_options(),
+    ]
+
+
+def letter_options() -> list[click.Option]:
+    """`-b`, `-T`, `--set`; what they are given goes to `given`."""
+    return [
         click.Option(["-b", "b"], metavar="INTEGER", help="Sequences in a micro-batch."),
         click.Option(["-T", "T"], metavar="INTEGER", help="Tokens in a sequence."),
         click.Option(
@@ -49,19 +56,24 @@ def values(
     letters: options named after a symbol. Dimensions that the layer derives from one that is
     overridden are left out.
     """
+    own = given(assignments, letters)
+    return {**_dimensions(request, model, own), **own}, own
+
+
+def given(assignments: Sequence[str], letters: Mapping[str, str | None]) -> Values:
+    """What `--set` and options named after a symbol give, by symbol name."""
     named = [f"{letter}={value}" for letter, value in letters.items() if value is not None]
-    given = dict(map(assignment, [*named, *assignments]))
-    return {**_dimensions(request, model, given), **given}, given
+    return dict(map(assignment, [*named, *assignments]))
 
 
-def _dimensions(request: Request, model: str | None, given: Values) -> Values:
+def _dimensions(request: Request, model: str | None, own: Values) -> Values:
     """The model's dimensions, less those that the layer derives from one that is overridden."""
     if model is None:
         return {}
     derived = {
         str(symbol)
         for symbol, value in request.layer.definitions
-        if request.specialise and given.keys() & {str(free) for free in value.free_symbols}
+        if request.specialise and own.keys() & {str(free) for free in value.free_symbols}
     }
     return {name: size for name, size in registry.shape(model).items() if name not in derived}
 

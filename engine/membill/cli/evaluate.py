@@ -25,6 +25,7 @@ from membill.cli.facts import held, needs, on_device, price_data, run_again
 from membill.cli.output import Fact, Section, write, write_json
 from membill.cli.per_layer import PerLayer
 from membill.cli.request import Request, formula_data
+from membill.cli.settings import json_option
 from membill.formula import Formula
 from membill.ledger import total
 from membill.symbols import d
@@ -146,7 +147,7 @@ def _formulas(request: Request) -> dict[str, Formula]:
 def _options() -> list[click.Option]:
     return [
         *dimension_options(),
-        click.Option(["--json"], is_flag=True, help="Print everything as JSON."),
+        json_option(),
     ]
 
 

@@ -19,6 +19,7 @@ from membill.cli.dimensions import (
 from membill.cli.output import Section, write, write_json
 from membill.cli.per_layer import PerLayer
 from membill.cli.request import Request
+from membill.cli.settings import json_option
 from membill.frontier import Step, frontier
 from membill.tables import Table
 
@@ -67,7 +68,7 @@ def _step_data(step: Step) -> dict[str, Any]:
 def _options() -> list[click.Option]:
     return [
         *dimension_options(),
-        click.Option(["--json"], is_flag=True, help="Print everything as JSON."),
+        json_option(),
     ]
 
 

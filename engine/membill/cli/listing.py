@@ -9,7 +9,10 @@ import click
 import membill
 from membill import registry, units
 from membill.adapter import Adapter
+from membill.architecture import layers_of
+from membill.cache import Cache
 from membill.cli.output import Section, write
+from membill.formats import Format
 from membill.layers import Layer, Option
 from membill.mesh import Axis
 from membill.offload import Link, Movement
@@ -35,6 +38,8 @@ def listing() -> None:
         _titled("pipeline schedules", Schedule),
         _summaries("offload", Movement),
         _links(),
+        _titled("kinds of cache", Cache),
+        _titled("formats of inference", Format),
     ]
     write((f"Membill {membill.__version__}", ""), sections)
 
@@ -56,8 +61,8 @@ def _values(option: Option) -> list[str]:
 
 def _models() -> Section:
     shapes = [registry.shape(name) for name in registry.known().shapes]
-    rows = tuple((shape.name, shape.title, shape.layer) for shape in shapes)
-    return Section("models", Table(("name", "title", "layer"), rows))
+    rows = tuple((shape.name, shape.title, ", ".join(layers_of(shape))) for shape in shapes)
+    return Section("models", Table(("name", "title", "layers"), rows))
 
 
 def _summaries(title: str, kind: type[Policy] | type[Precision] | type[Movement]) -> Section:
@@ -95,8 +100,10 @@ def _partitions() -> Section:
     return Section("partitionings of model states", Table(("name", "stages", "what it does"), rows))
 
 
-def _titled(title: str, kind: type[Recipe] | type[Schedule]) -> Section:
-    items: Iterable[Recipe | Schedule] = registry.everything(kind).values()
+def _titled(
+    title: str, kind: type[Recipe] | type[Schedule] | type[Cache] | type[Format]
+) -> Section:
+    items: Iterable[Recipe | Schedule | Cache | Format] = registry.everything(kind).values()
     rows = tuple((item.name, item.title, item.summary) for item in items)
     return Section(title, Table(("name", "title", "what it does"), rows))
 

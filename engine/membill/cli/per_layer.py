@@ -11,7 +11,7 @@ import click
 from membill import registry
 from membill.cli.plans import plan_options, request, training_options
 from membill.errors import InputError
-from membill.layers import Layer, Option
+from membill.layers import Option
 
 
 class Choice(click.Choice[str]):
@@ -49,6 +49,11 @@ class PerLayer(click.Group):
             raise InputError(f"{self.name} which layer? Known: {known}, or the path of a spec file")
         return super().parse_args(ctx, [args[place], *args[:place], *args[place + 1 :]])
 
+    def common(self) -> list[click.Parameter]:
+        """The options that there are whatever the layer."""
+        planned = plan_options() if self.planned else []
+        return [*self.options(), *training_options(), *planned]
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The registered layers."""
         return sorted(registry.known().layers)
@@ -56,9 +61,10 @@ class PerLayer(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """The command for one layer; InputError if it does not exist."""
         layer = registry.layer(cmd_name)
-        planned = plan_options() if self.planned else []
-        own = [*self.options(), *training_options(), *planned]
-        variants = [variant_option(layer, option, own) for option in layer.options]
+        own = self.common()
+        variants = [
+            variant_option(f"layer {layer.name!r}", option, own) for option in layer.options
+        ]
 
         def run(**values: Any) -> None:
             chosen = layer.variant(
@@ -80,12 +86,12 @@ def is_layer(arg: str) -> bool:
     return not arg.startswith("-") and (arg in registry.known().layers or ".py" in arg)
 
 
-def variant_option(layer: Layer, option: Option, taken: Sequence[click.Parameter]) -> click.Option:
-    """The command line's option for one of a layer's; InputError if its name is `taken`."""
+def variant_option(owner: str, option: Option, taken: Sequence[click.Parameter]) -> click.Option:
+    """The command line's option for one of a layer's or model's; InputError if it is `taken`."""
     flag = option.name.replace("_", "-")
     if any(f"--{flag}" in param.opts or option.name == param.name for param in taken):
         raise InputError(
-            f"layer {layer.name!r}: its option {option.name!r} is also one of this command: "
+            f"{owner}: its option {option.name!r} is also one of this command: "
             "give it another name in the spec"
         )
     if isinstance(option.default, bool):

@@ -12,8 +12,9 @@ from membill import pipeline, printer, registry, units
 from membill.cli.dimensions import Values, check_shares, dimension_options, related, values, where
 from membill.cli.facts import held, needs
 from membill.cli.output import Fact, Section, write, write_json
-from membill.cli.per_layer import Choice, PerLayer
+from membill.cli.per_layer import PerLayer
 from membill.cli.request import Request, formula_data
+from membill.cli.settings import json_option, schedule_options
 from membill.cli.values import count
 from membill.errors import InputError
 from membill.formula import Formula
@@ -160,24 +161,6 @@ def _stage_data(part: Stage, known: Values) -> dict[str, Any]:
     }
 
 
-def schedule_options() -> list[click.Option]:
-    """A schedule and the letters of its formulas."""
-    schedules = registry.everything(Schedule)
-    return [
-        click.Option(
-            ["--schedule"],
-            type=Choice(schedules),
-            metavar="NAME",
-            help=f"The order of forward and backward passes: {', '.join(schedules)}.",
-        ),
-        click.Option(["-p", "p"], metavar="INTEGER", help="Pipeline stages."),
-        click.Option(["-m", "m"], metavar="INTEGER", help="Micro-batches in a step."),
-        click.Option(
-            ["--chunks", "v"], metavar="INTEGER", help="Model chunks on each stage, if interleaved."
-        ),
-    ]
-
-
 def _options() -> list[click.Option]:
     return [
         *schedule_options(),
@@ -187,7 +170,7 @@ def _options() -> list[click.Option]:
             help="The layers of each stage, where they are uneven: 1,2,2,3.",
         ),
         *dimension_options(),
-        click.Option(["--json"], is_flag=True, help="Print everything as JSON."),
+        json_option(),
     ]
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import sympy
 
 from membill import recompute, registry, symbols
 from membill.adapter import Adapter
-from membill.cli.request import Request
+from membill.cli.request import ModelRequest, Request
 from membill.cli.values import symbol_or_count
 from membill.errors import InputError, unknown
+from membill.graph import Graph
 from membill.layers import Layer
 from membill.mesh import Axis, Rule
+from membill.models import Model
 from membill.precision import Precision
+
+Subject = TypeVar("Subject", Layer, Model)
 
 
 def training_options() -> list[click.Parameter]:
@@ -109,13 +113,14 @@ def _switched(rules: Sequence[Rule]) -> str:
 
 def request(layer: Layer, values: dict[str, Any]) -> Request:
     """Take what `training_options` and `plan_options` gave out of `values`; InputError if bad."""
-    chosen = _trained(layer, values.pop("adapt"), values.pop("on"), values.pop("freeze"))
+    graphs = (layer.graph(),)
+    chosen = _trained(layer, graphs, values)
     if "recompute" not in values:
         return Request(chosen)
     return Request(
         chosen,
         _precision(values.pop("precision")),
-        _recompute(chosen, values.pop("recompute")),
+        _recompute(graphs, values.pop("recompute")),
         _mesh(values),
         not values.pop("no_statistics"),
         symbol_or_count("--dtype-bytes", values.pop("dtype_bytes")),
@@ -123,35 +128,54 @@ def request(layer: Layer, values: dict[str, Any]) -> Request:
     )
 
 
-def _trained(layer: Layer, adapter: str | None, on: Sequence[str], frozen: Sequence[str]) -> Layer:
-    places = _names(on)
+def model_request(model: Model, values: dict[str, Any]) -> ModelRequest:
+    """The same for a model."""
+    graphs = tuple(part.layer.graph() for group in model.groups for part in group)
+    chosen = _trained(model, graphs, values)
+    run = {
+        "precision": _precision(values.pop("precision")),
+        "recompute": _recompute(graphs, values.pop("recompute")),
+        "dtype_bytes": symbol_or_count("--dtype-bytes", values.pop("dtype_bytes")),
+        **_mesh(values),
+    }
+    counting = {
+        "statistics": not values.pop("no_statistics"),
+        "specialise": not values.pop("general"),
+    }
+    return ModelRequest(chosen, run, counting)
+
+
+def _trained(subject: Subject, graphs: Sequence[Graph], values: dict[str, Any]) -> Subject:
+    adapter, places = values.pop("adapt"), listed(values.pop("on"))
     if adapter is None and places:
         raise InputError(f"--on {','.join(places)}: give --adapt NAME with it")
     if adapter is not None:
         kind = registry.find(Adapter, adapter).kind
         if not places:
-            paths = ", ".join(op.path for op in layer.graph().ops if op.kind == kind)
+            ops = (op.path for graph in graphs for op in graph.ops if op.kind == kind)
+            paths = ", ".join(dict.fromkeys(ops))
             raise InputError(f"--adapt {adapter}: give --on with it; allowed are {paths}")
-        layer = layer.adapt(adapter, places)
-    return layer.freeze(*_names(frozen))
+        subject = subject.adapt(adapter, places)
+    return subject.freeze(*listed(values.pop("freeze")))
 
 
 def _precision(name: str | None) -> str | None:
     return name and registry.find(Precision, name).name
 
 
-def _recompute(layer: Layer, given: Sequence[str]) -> str | tuple[str, ...]:
-    """A policy's name or scope paths, each of which the layer has."""
-    names = _names(given)
+def _recompute(graphs: Sequence[Graph], given: Sequence[str]) -> str | tuple[str, ...]:
+    """A policy's name or scope paths, each of which some layer has."""
+    names = listed(given)
     policies = registry.known().policies
     if not names:
         return "none"
     if len(names) == 1 and names[0] in policies:
         return names[0]
-    graph = layer.graph()
     for name in names:
-        if not recompute.applicable([recompute.of_scopes([name])], graph):
-            allowed = [*(policies if len(names) == 1 else ()), *graph.scopes()]
+        scope = recompute.of_scopes([name])
+        if not any(recompute.applicable([scope], graph) for graph in graphs):
+            scopes = (scope for graph in graphs for scope in graph.scopes())
+            allowed = [*(policies if len(names) == 1 else ()), *scopes]
             raise unknown("recompute policy or scope", name, allowed)
     return names
 
@@ -166,5 +190,6 @@ def _mesh(values: dict[str, Any]) -> dict[str, int | sympy.Symbol | bool]:
     }
 
 
-def _names(given: Sequence[str]) -> tuple[str, ...]:
+def listed(given: Sequence[str]) -> tuple[str, ...]:
+    """What an option gives that may be repeated, and may hold several names: `q,v`."""
     return tuple(name.strip() for value in given for name in value.split(","))

@@ -13,6 +13,7 @@ from membill import printer, tables
 from membill.formula import Formula
 from membill.layers import Layer, Price
 from membill.ledger import Ledger
+from membill.models import Model
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Request:
         recomputed = replace(trained, recompute=self.recompute)
         later = (
             (self._mixed(), mixed),
-            (self._trained(), trained),
+            (self.trained_text(), trained),
             (self._recomputed(), recomputed),
             (self._sharded(), self),
         )
@@ -73,7 +74,8 @@ class Request:
     def _mixed(self) -> str:
         return f"precision={self.precision}" if self.precision else ""
 
-    def _trained(self) -> str:
+    def trained_text(self) -> str:
+        """`adapt=lora on=q,v freeze=mlp`: what is done to its training; "" if nothing."""
         adapted = self.layer.adapted
         named = {
             "adapt": adapted.adapter.name if adapted else "",
@@ -96,7 +98,7 @@ class Request:
             "" if self.statistics else "statistics=off",
             "" if self.specialise else "specialise=off",
         ]
-        run = [self._mixed(), self._trained(), self._recomputed(), self._sharded()]
+        run = [self._mixed(), self.trained_text(), self._recomputed(), self._sharded()]
         own = [self.layer.name, tables.options_text(self.layer)]
         return " ".join(filter(None, [*own, *run, *counted]))
 
@@ -120,8 +122,58 @@ class Request:
         }
 
 
+@dataclass(frozen=True)
+class ModelRequest:
+    """A model, settings of a plan for it, and how to count it.
+
+    run: precision, recompute, dtype_bytes and those of the mesh. counting: as in `Model.bill`.
+    """
+
+    model: Model
+    run: Mapping[str, Any]
+    counting: Mapping[str, bool]
+
+    def described(self) -> str:
+        """`llama-3-8b attention=flash recompute=full tp=8`: options, and settings where set."""
+        chosen = tables.settings_text(self.model.options)
+        usual = {"precision": None, "recompute": "none", "dtype_bytes": 2}
+        run = {
+            name: ",".join(value) if isinstance(value, tuple) else value
+            for name, value in self.run.items()
+            if name not in usual or value != usual[name]
+        }
+        counted = {name: value for name, value in self.counting.items() if not value}
+        own = [self.model.name, *self._replaced(), chosen, *_tuned(self.model)]
+        return " ".join(filter(None, [*own, tables.settings_text({**run, **counted})]))
+
+    def _replaced(self) -> list[str]:
+        """The layer that stands in for the model's own, if one does."""
+        layers = dict.fromkeys(part.layer.name for group in self.model.groups for part in group)
+        own = self.model.architecture.layers
+        return [] if tuple(layers) == own else [f"layer={','.join(layers)}"]
+
+    def as_data(self) -> dict[str, Any]:
+        """What was asked for, for JSON."""
+        model = self.model
+        return {
+            "model": model.name,
+            "title": model.title,
+            "source": model.shape.source if model.shape else model.architecture.source,
+            "options": dict(model.options),
+            "trained": list(_tuned(model)),
+            "settings": {name: _number_or_text(value) for name, value in self.run.items()},
+            **self.counting,
+        }
+
+
+def _tuned(model: Model) -> tuple[str, ...]:
+    """What is trained of each of the model's layers, where that is not all of it."""
+    requests = (Request(part.layer) for group in model.groups for part in group)
+    return tuple(dict.fromkeys(filter(None, (each.trained_text() for each in requests))))
+
+
 def _number_or_text(value: object) -> object:
-    return value if isinstance(value, int) else str(value)
+    return value if isinstance(value, (int, tuple)) or value is None else str(value)
 
 
 def formula_data(formula: Formula) -> dict[str, str]:

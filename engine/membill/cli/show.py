@@ -12,6 +12,7 @@ from membill.cli.facts import held, needs, on_device, price_data, run_again
 from membill.cli.output import Fact, Section, write, write_json
 from membill.cli.per_layer import PerLayer
 from membill.cli.request import Request, formula_data
+from membill.cli.settings import json_option
 from membill.errors import InputError
 from membill.ledger import Row
 
@@ -87,7 +88,7 @@ def _row(row: Row) -> dict[str, Any]:
 def _options() -> list[click.Option]:
     return [
         click.Option(["--latex"], is_flag=True, help="Print only the closed form, as LaTeX."),
-        click.Option(["--json"], is_flag=True, help="Print everything as JSON."),
+        json_option(),
     ]
 
 
