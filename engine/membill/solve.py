@@ -1,0 +1,154 @@
+"""The questions that a bill answers backwards: what is the most, or the least, that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy
+
+from membill import registry
+from membill.bill import Bill, Count, asked, bill
+from membill.bounds import coefficients, largest
+from membill.divisions import degrees
+from membill.errors import InputError, unknown
+from membill.fit import fewest
+from membill.formula import Formula
+from membill.mesh import Axis
+from membill.models import Model
+from membill.needs import budget, check, most, needed, numbered
+from membill.offers import Offer
+from membill.plans import Plan
+from membill.plans import plan as make_plan
+from membill.recipe import Partition
+from membill.symbols import M, T, b
+
+GPUS = "gpus"
+LETTERS = {str(symbol): symbol for symbol in (T, b)}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The most, or the least, of something that fits into a device's memory.
+
+    value: of `name`. If nothing fits it is 0 for a letter and None for all else. bill: at that
+    value; None if nothing fits. left: bytes that are left then, with the margin taken off; how
+    many are missing at least, below 0, if nothing fits; None if no number of devices is enough.
+    size: for a letter, what must be at most the memory, in letters. offer: for devices, how they
+    are divided.
+    """
+
+    name: str
+    value: int | None
+    bill: Bill | None
+    left: int | None
+    size: Formula | None = None
+    offer: Offer | None = None
+
+    @property
+    def form(self) -> sympy.Expr | None:
+        """The letter's value before it is rounded down, over the bill's letters and M.
+
+        None for what is no letter, and if there is no closed form.
+        """
+        if self.size is None:
+            return None
+        letter = LETTERS[self.name]
+        three = coefficients(self.size, letter)
+        if three is None:
+            return None
+        square, slope, rest = three
+        if square == 0:
+            return (M - rest) / slope
+        return (sympy.sqrt(slope**2 + 4 * square * (M - rest)) - slope) / (2 * square)
+
+
+def solve(
+    model: Model, name: str, *, memory: int, plan: Plan | None = None, **settings: Any
+) -> Solution:
+    """The most or the least of `name` for which a model fits into `memory` bytes of each device.
+
+    name: "T" or "b" for the longest sequence and the largest micro-batch; a partitioning
+    ("zero") for its smallest stage; a mesh axis ("tp") for its smallest degree; "gpus" for the
+    fewest devices, whichever way they are divided. settings: as in `Model.bill`, for all else.
+    What must divide what holds for the answer. Raises InputError for what is not allowed.
+    """
+    ways: Mapping[str, Callable[..., Solution]] = {
+        **dict.fromkeys(LETTERS, _largest),
+        GPUS: _fewest,
+        **dict.fromkeys(registry.everything(Partition), _least),
+        **dict.fromkeys(registry.everything(Axis), _least),
+    }
+    if not isinstance(name, str) or name not in ways:
+        raise unknown("question", name, ways)
+    if name in settings:
+        raise InputError(f"{name} = {settings[name]!r} is given, and asked for")
+    return ways[name](model, name, memory, plan, settings)
+
+
+def _largest(
+    model: Model, name: str, memory: int, plan: Plan | None, settings: Mapping[str, Any]
+) -> Solution:
+    run, how = asked(model, plan, **settings)
+    check(model, run, how, LETTERS[name])
+    found = largest(model, run, how, LETTERS[name], budget(memory, how.margin))
+    size = needed(model, run, how, found.stage)
+    at: dict[str, Any] = {**settings, name: found.value or found.step}
+    own = bill(model, plan, **at)
+    left = memory - own.bytes
+    return Solution(name, found.value, own if found.value else None, left, size)
+
+
+def _least(
+    model: Model, name: str, memory: int, plan: Plan | None, settings: Mapping[str, Any]
+) -> Solution:
+    """The first stage or degree that fits; if none does, the one that misses by least."""
+    run, how = asked(model, plan, **settings)
+    room = budget(memory, how.margin)
+    last = max(_candidates(name, how.values)) if name in registry.everything(Partition) else 1
+    check(model, make_plan(run, **{name: last}), how)
+    tried: dict[int, int] = {}
+    for value, size in _each(numbered(model, how.values), name, run, how):
+        tried[value] = size
+        if size <= room:
+            break
+    best = min(tried, key=lambda value: tried[value])
+    at: dict[str, Any] = {**settings, name: best}
+    found = bill(model, plan, **at)
+    fits = tried[best] <= room
+    left = memory - found.bytes
+    return Solution(name, best if fits else None, found if fits else None, left)
+
+
+def _each(here: Model, name: str, run: Plan, how: Count) -> Iterator[tuple[int, int]]:
+    """Each stage or degree in order, with the bytes that it takes.
+
+    Degrees by which something cannot be divided are passed over; all else that is wrong is so
+    for the first of them too, and raised.
+    """
+    counting = replace(how, values={}, specialise=True)
+    for value in _candidates(name, how.values):
+        try:
+            yield value, most(here, make_plan(run, **{name: value}), counting)
+        except InputError:
+            if name in registry.everything(Partition) or value == 1:
+                raise
+
+
+def _candidates(name: str, values: Mapping[str, int]) -> list[int]:
+    """Stages of a partitioning, or degrees of an axis, in order."""
+    if name in registry.everything(Partition):
+        return sorted(registry.find(Partition, name).stages)
+    return degrees(name, values)
+
+
+def _fewest(
+    model: Model, name: str, memory: int, plan: Plan | None, settings: Mapping[str, Any]
+) -> Solution:
+    if plan is not None:
+        raise InputError(f"{name}: a plan says how many there are; give its settings by name")
+    found = fewest(model, memory=memory, **settings)
+    if found is None:
+        return Solution(name, None, None, None)
+    return Solution(name, found.gpus, found.bill, found.spare, offer=found)
