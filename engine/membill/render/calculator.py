@@ -1,0 +1,155 @@
+"""What the calculator knows: models, architectures, recipes, schedules, each with its formulas.
+
+The script on the page does what `membill.bill` does, from the same parts: it multiplies what one
+of a part keeps by how many of them a device runs and how many micro-batches it holds, and adds up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from membill import registry, symbols
+from membill.architecture import Architecture
+from membill.config import configurations_data
+from membill.dtypes import DType
+from membill.finding import made
+from membill.json_file import MOST_BYTES
+from membill.mesh import Axis
+from membill.models import TIED, Model
+from membill.pipeline import Schedule
+from membill.recipe import WEIGHTS, Partition, Recipe
+from membill.recompute import Policy
+from membill.render.functions import Functions, quoted
+from membill.render.parts import Parts, chosen, offered, policies, switches, trained_with
+from membill.shapes import Shape
+from membill.state import State
+from membill.symbols import beta
+from membill.tables import spelled
+
+WIDTH = 2
+"""Bytes of the compute dtype."""
+
+
+def script(known: registry.Registry, shapes: Collection[Shape], options: Iterable[str]) -> str:
+    """The calculator's data as a script that sets `membill`.
+
+    options: the names of the options of layers that the page offers, besides those that known
+    models or configurations choose; others have their defaults.
+    """
+    functions = Functions()
+    parts = Parts(known, functions)
+    page = frozenset(options)
+    architectures = {
+        name: _architecture(made(spec), parts, page | chosen(known, shapes, name))
+        for name, spec in known.of(Architecture).items()
+    }
+    data = {
+        "models": {shape.name: _shape(shape) for shape in shapes},
+        "architectures": architectures,
+        "recipes": {recipe.name: _recipe(recipe) for recipe in trained_with(known)},
+        "schedules": {
+            name: _schedule(each, functions) for name, each in known.of(Schedule).items()
+        },
+        "policies": policies(known),
+        "summaries": {name: policy.summary for name, policy in known.of(Policy).items()},
+        "axes": {name: _axis(axis) for name, axis in known.of(Axis).items()},
+        "switches": switches(known),
+        "partitions": {
+            name: {
+                "title": each.title,
+                "stages": {stage: sorted(kinds) for stage, kinds in each.stages.items()},
+            }
+            for name, each in known.of(Partition).items()
+        },
+        "symbols": {info.name: [info.meaning, info.least] for info in symbols.table()},
+        "files": {**configurations_data(), "bytes": MOST_BYTES},
+        "shaped": parts.shaped,
+        "variants": parts.variants.rows,
+        "weights": parts.weights.rows,
+    }
+    return (
+        f"window.membill = {quoted(data)};\n"
+        f"window.membill.checks = {functions.checks()};\n"
+        f"window.membill.formulas = {functions.script()};\n"
+    )
+
+
+def _shape(shape: Shape) -> Mapping[str, Any]:
+    return {
+        "title": shape.title,
+        "architecture": shape.architecture,
+        "dims": dict(shape),
+        "options": {name: spelled(value) for name, value in shape.options.items()},
+    }
+
+
+def _axis(axis: Axis) -> Mapping[str, str]:
+    return {"letter": axis.symbol.name, "title": axis.title}
+
+
+def _architecture(model: Model, parts: Parts, options: Collection[str]) -> Mapping[str, Any]:
+    places = {part: place for place, part in enumerate(model.parts)}
+    defined = {
+        symbol.name: sorted(free.name for free in value.free_symbols)
+        for part in model.parts
+        for symbol, value in part.layer.definitions
+    }
+    return {
+        "title": model.title,
+        "derived": defined,
+        "options": {**offered(model, options), **_tied(model)},
+        "parts": [parts.of(part, model, options) for part in model.parts],
+        "groups": [
+            {
+                "parts": [places[part] for part in group],
+                "times": parts.functions.of(group[0].times),
+            }
+            for group in model.groups
+        ],
+    }
+
+
+def _tied(model: Model) -> Mapping[str, Any]:
+    """Whether the head's weight is the embedding's, as an option, where it can be."""
+    both = [*map(spelled, (False, True))]
+    return {TIED: {"values": both, "default": both[0]}} if model.architecture.tied else {}
+
+
+def _recipe(recipe: Recipe) -> Mapping[str, Any]:
+    return {
+        "title": recipe.title,
+        "usual": recipe.usual,
+        "states": [_state(recipe, state) for state in recipe.states],
+    }
+
+
+def _state(recipe: Recipe, state: State) -> Mapping[str, Any]:
+    """A state; `shaped` is what it is called there if weights say how many numbers it keeps."""
+    return {
+        "name": state.name,
+        "kind": state.kind,
+        "frozen": state.kind == WEIGHTS,
+        "shaped": f"{recipe.name}|{state.name}" if state.of is not None else "",
+        "bytes": _width(state.dtype),
+        "constants": [[each.block, _width(each.dtype)] for each in state.constants],
+        "small": state.small and [state.small.entries, _width(state.small.dtype)],
+    }
+
+
+def _width(dtype: DType) -> list[int]:
+    """The bytes of a number as a quotient."""
+    width = dtype.bytes.subs(beta, WIDTH)
+    return [int(width.p), int(width.q)]
+
+
+def _schedule(each: Schedule, functions: Functions) -> Mapping[str, Any]:
+    start = each.in_flight if each.at_start is None else each.at_start
+    return {
+        "title": each.title,
+        "chunked": each.chunked,
+        "start": functions.of(start),
+        "layers": functions.of(each.in_flight),
+        "end": functions.of(each.at_end),
+        "conditions": [functions.check(condition) for condition in each.conditions],
+    }

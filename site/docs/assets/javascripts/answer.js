@@ -1,0 +1,132 @@
+// What the calculator shows in words and tables: the verdict, the categories, the limits, the
+// formulas with numbers put in.
+"use strict";
+
+(() => {
+  const { form, words, most, Refused } = globalThis.membillCalculator;
+  if (!form) return;
+  const { engine, element } = form;
+
+  const row = (...cells) => element("tr", {}, ...cells);
+  const cell = (text) => element("td", { class: "number" }, text);
+  const head = (text) => element("th", { scope: "row" }, text);
+
+  function heading(first, ...others) {
+    const numbers = others.map((text) => element("th", { scope: "col", class: "number" }, text));
+    return element("thead", {}, row(element("th", { scope: "col" }, first), ...numbers));
+  }
+
+  /** A table that scrolls within itself. */
+  function table(label, header, rows, foot, kind = "") {
+    const made = element("table", { class: `bill ${kind}`.trim() }, header);
+    made.append(element("tbody", {}, ...rows));
+    if (foot) made.append(element("tfoot", {}, foot));
+    const around = { class: "scroll", tabindex: "0", role: "region", "aria-label": label };
+    return element("div", around, made);
+  }
+
+  /** The sum of each category, in the order of the bill. */
+  function categories(bill) {
+    const found = new Map();
+    for (const { category, bytes } of bill.entries) {
+      found.set(category, (found.get(category) ?? 0n) + bytes);
+    }
+    return [...found];
+  }
+
+  function verdict(bill, { memory }, unit) {
+    const room = memory - bill.total;
+    const [least, spare] = [
+      words.size(bill.total, unit),
+      words.size(room < 0n ? -room : room, unit),
+    ];
+    const said = room < 0n ? `does not fit: ${spare} too much` : `fits, with ${spare} to spare`;
+    return `${least} of ${words.size(memory, unit)}: ${said}.`;
+  }
+
+  function facts(bill, { schedule, pp }) {
+    const stage = schedule ? `Of ${pp} stages, counted from 0, the fullest is ${bill.stage}. ` : "";
+    const number = element("span", { "data-exact": "parameters" }, words.grouped(bill.parameters));
+    return element("p", { class: "small" }, stage, "The device holds ", number, " parameters.");
+  }
+
+  /** Every line of the table: [name, bytes]. What is more than a category comes after them. */
+  function categoryTable(bill) {
+    const line = (name, bytes) =>
+      row(
+        head(name),
+        element("td", { class: "number", "data-exact": name }, words.exact(bytes)),
+        cell(words.size(bytes, "GB")),
+        cell(words.size(bytes, "GiB")),
+        cell(words.percent(bytes, bill.total)),
+      );
+    const rows = categories(bill).map(([name, bytes]) => line(name, bytes));
+    const header = heading("On one device", "exact", "in GB (10⁹ B)", "in GiB (2³⁰ B)", "share");
+    return table("The bill by category", header, rows, line("total", bill.total));
+  }
+
+  /** How far b or T can go alone; what is in its way where that cannot be told. */
+  function limit(setting, letter, unit) {
+    try {
+      const { value, step } = most(engine, setting, letter);
+      const multiple = step > 1n ? `, a multiple of ${step}` : "";
+      const plural = value === 1n ? "" : "s";
+      return value ? `${words.grouped(value)} ${unit}${plural}${multiple}` : "none fits";
+    } catch (problem) {
+      if (!(problem instanceof Refused)) throw problem;
+      return problem.message;
+    }
+  }
+
+  function limits(setting) {
+    const line = (title, letter, unit) => [
+      element("dt", {}, title),
+      element("dd", { "data-most": letter }, limit(setting, letter, unit)),
+    ];
+    return element(
+      "dl",
+      { class: "limits" },
+      ...line(`Largest micro-batch at T = ${words.grouped(setting.T)}`, "b", "sequence"),
+      ...line(`Longest sequence at b = ${words.grouped(setting.b)}`, "T", "token"),
+    );
+  }
+
+  const quotient = ([above, below]) =>
+    above % below === 0n ? `${above / below}` : `${above}/${below}`;
+
+  /** The formula of a line, and the same with numbers put in. */
+  function put({ place, rule, said, number, held, bytes }, { values }) {
+    if (place === undefined) return [rule, `${said} = ${words.exact(bytes)}`];
+    const text = words.undivided(engine.text(place), values, engine.degrees);
+    const factors = [number, held].map(quotient).filter((each) => each !== "1");
+    const inside = words.substituted(text, values);
+    const sum = factors.length && inside.includes(" ") ? `(${inside})` : inside;
+    return [text, `${[...factors, sum].join("·")} = ${words.exact(bytes)}`];
+  }
+
+  function formulas(bill) {
+    const rows = bill.entries.map((entry) => {
+      const lines = put(entry, bill).map((text) => element("code", {}, text));
+      const name = [entry.category, entry.part].filter(Boolean).join(", ");
+      return row(head(name), element("td", {}, ...lines));
+    });
+    const cells = ["Line", "Formula, and with numbers put in"];
+    const titles = cells.map((text) => element("th", { scope: "col" }, text));
+    const header = element("thead", {}, row(...titles));
+    return table("Formulas with numbers put in", header, rows, null, "formulas");
+  }
+
+  globalThis.membillCalculator.show = {
+    cell,
+    head,
+    heading,
+    row,
+    table,
+    categories,
+    verdict,
+    facts,
+    categoryTable,
+    limits,
+    formulas,
+  };
+})();

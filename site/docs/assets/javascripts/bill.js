@@ -1,0 +1,175 @@
+// The bill of a model under a plan, from the functions that the engine has printed.
+// It takes the same steps as membill.bill, in exact integers; no coefficient stands here.
+"use strict";
+
+(() => {
+  const { Refused, ONE, times, plus, whole } = globalThis.membillCalculator;
+
+  /** A calculator over the data that the engine has written. */
+  function calculator(data) {
+    let gathered = null; // conditions by place, while they are gathered instead of checked
+
+    const needed = (names, values) =>
+      names.map((name) => {
+        if (values[name] === undefined) throw new Refused(name, `give a value for ${name}`);
+        return values[name];
+      });
+
+    function check(place, values) {
+      if (gathered) {
+        gathered.add(place);
+        return;
+      }
+      const [below, divisor, above, dividend, either, left, right, text] = data.checks[place];
+      const small = whole(divisor(...needed(below, values)), left);
+      const large = whole(dividend(...needed(above, values)), right);
+      if (large % small === 0n || (either && small % large === 0n)) return;
+      const said = (words, value) => (words === String(value) ? words : `${words} = ${value}`);
+      const message = `${said(left, small)} does not divide ${said(right, large)}`;
+      throw new Refused(below[0] ?? "", `${message}; the plan needs ${text}`);
+    }
+
+    /** The value of a formula as a quotient, once its conditions hold. */
+    function value(place, values) {
+      const [names, run, , conditions] = data.formulas[place];
+      for (const each of conditions) check(each, values);
+      return run(...needed(names, values));
+    }
+
+    const text = (place) => data.formulas[place][2];
+    const shares = globalThis.membillCalculator.shares(data, { value, check, text, letters });
+    const states = globalThis.membillCalculator.states(data, value);
+
+    /** The way the setting runs a part: every policy with every choice of the switches. */
+    function run(setting) {
+      const on = Object.keys(data.switches).map((name) => (setting.switches[name] ? 1 : 0));
+      return on.reduce((at, bit) => 2 * at + bit, data.policies.indexOf(setting.recompute));
+    }
+
+    /** Lines of one formula, each so many times, those of one kind as one. */
+    function lines(items, values) {
+      const found = new Map();
+      for (const { category, part, place, number, held: holds } of items) {
+        const key = [category, part, place, ...holds].join("|");
+        const before = found.get(key);
+        const all = before ? plus([before.number, number]) : number;
+        found.set(key, { category, part, place, number: all, held: holds });
+      }
+      return [...found.values()].map((line) => ({
+        ...line,
+        bytes: whole(times(value(line.place, values), line.number, line.held), line.part),
+      }));
+    }
+
+    function activations(setting, items) {
+      return items.map(({ part, own, number, held: holds }) => ({
+        category: part.category,
+        part: part.name,
+        place: own.kept[run(setting)],
+        number,
+        held: holds,
+      }));
+    }
+
+    const buffers = (items) =>
+      items.map(({ part, own, number }) => ({
+        category: "buffers",
+        part: part.name,
+        place: own.buffers,
+        number,
+        held: ONE,
+      }));
+
+    /** Tables that layers share, once each. */
+    function tables(items) {
+      const found = new Map();
+      for (const [name, place] of items.flatMap(({ own }) => Object.entries(own.tables))) {
+        found.set(`${name}|${place}`, {
+          category: "tables",
+          part: name,
+          place,
+          number: ONE,
+          held: ONE,
+        });
+      }
+      return [...found.values()];
+    }
+
+    /** Values for all letters of a setting on a stage. */
+    function letters(setting, stage) {
+      const { dims, degrees, more, b, T, dp, pp, chunks, micro_batches: m } = setting;
+      return { ...dims, ...more, b, T, ...degrees, N_d: dp, p: pp, v: chunks, m, i: BigInt(stage) };
+    }
+
+    /** The bill of one stage of a setting. */
+    function ofStage(setting, stage) {
+      const values = letters(setting, stage);
+      const items = shares.of(setting, values, stage);
+      const parted = [...activations(setting, items), ...buffers(items), ...tables(items)];
+      const entries = [...states.of(setting, items, values), ...lines(parted, values)].filter(
+        ({ bytes }) => bytes !== 0n,
+      );
+      const total = entries.reduce((sum, { bytes }) => sum + bytes, 0n);
+      return { stage, values, entries, parameters: states.parameters(items, values), total };
+    }
+
+    /** The bill of the fullest stage; the first of equals. */
+    function bill(setting) {
+      let most = null;
+      for (let stage = 0; stage < Number(setting.pp); stage += 1) {
+        const each = ofStage(setting, stage);
+        if (most === null || each.total > most.total) most = each;
+      }
+      return most;
+    }
+
+    /** Bytes that the fullest of some stages holds. */
+    const total = (setting, stages) =>
+      stages
+        .map((stage) => ofStage(setting, stage).total)
+        .reduce((most, each) => (each > most ? each : most));
+
+    /** Letters that formulas of a model speak of, besides its dimensions and those of a plan. */
+    function unknown({ architecture, dims, options }) {
+      const places = data.architectures[architecture].parts.flatMap((part) => {
+        const { weights, buffers: own, tables: shared, kept } = shares.variant(part, { options });
+        const entries = weights.map((place) => data.weights[place][0]);
+        return [...entries, own, ...Object.values(shared), ...kept];
+      });
+      const plan = Object.values(data.axes).map(({ letter }) => letter);
+      const known = new Set([...Object.keys(dims), ...plan, "b", "T"]);
+      const names = places.flatMap((place) => data.formulas[place][0]);
+      return [...new Set(names)].filter((name) => !known.has(name));
+    }
+
+    /** The axes that divide anything of an architecture, whatever is chosen. */
+    function axes(architecture) {
+      const places = data.architectures[architecture].parts.flatMap((part) =>
+        Object.values(part.variants).flatMap((place) => {
+          const { weights, buffers: own, kept } = data.variants[place];
+          return [...weights.map((weight) => data.weights[weight][0]), own, ...kept];
+        }),
+      );
+      const names = new Set(places.flatMap((place) => data.formulas[place][0]));
+      const used = Object.entries(data.axes).filter(([, { letter }]) => names.has(letter));
+      return new Set(used.map(([name]) => name));
+    }
+
+    /** What must divide what for a bill: names and a function of these, of both sides. */
+    function conditions(setting) {
+      gathered = new Set();
+      try {
+        bill(setting);
+        return [...gathered].map((place) => data.checks[place].slice(0, 4));
+      } finally {
+        gathered = null;
+      }
+    }
+
+    const { contenders } = shares;
+    const degrees = Object.values(data.axes).map(({ letter }) => letter);
+    return { degrees, axes, bill, conditions, contenders, letters, text, total, unknown };
+  }
+
+  Object.assign(globalThis.membillCalculator, { calculator });
+})();

@@ -1,0 +1,216 @@
+"""The calculator in use: what is wrong is said, links restore, keys work, nothing is asked for."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import NARROW, WIDE, opened
+from calculating import PAGE, number
+from config_facts import fact
+
+HEAVIEST = 800_000
+PUT_IN = ("calculator", "symbols")
+
+
+@pytest.fixture
+def page(browser: Any, base: str) -> Iterator[Any]:
+    """The calculator, from a server and from the disk."""
+    yield from calculator(browser, base)
+
+
+@pytest.fixture
+def local(browser: Any, site: Path) -> Iterator[Any]:
+    """The calculator, from the disk."""
+    yield from calculator(browser, f"{site.as_uri()}/")
+
+
+def calculator(browser: Any, base: str) -> Iterator[Any]:
+    """The calculator, which must ask for nothing elsewhere and complain of nothing."""
+    found = opened(browser, WIDE, "light")
+    found.goto(base + PAGE, wait_until="networkidle")
+    yield found
+    assert found.complaints == []
+    asked = [url for url in found.asked if not url.startswith((base, "data:", "blob:"))]
+    assert asked == [], "a request leaves the site"
+    found.context.close()
+
+
+def verdict(page: Any) -> str:
+    return str(page.inner_text(".verdict"))
+
+
+def total(page: Any) -> int:
+    return number(page.inner_text("[data-exact=total]"))
+
+
+def test_what_is_wrong_is_said_beside_its_field_and_old_numbers_are_dimmed(page: Any) -> None:
+    assert "to spare" in verdict(page) or "too much" in verdict(page)
+    page.fill("[name=T]", "12x")
+    field = page.locator("[name=T]")
+    assert field.get_attribute("aria-invalid") == "true"
+    beside = page.locator(f"#{field.get_attribute('aria-errormessage')}")
+    assert beside.inner_text() == "12x is not a whole number from 1 up"
+    assert verdict(page).startswith("No answer. Tokens in a sequence")
+    current = page.locator("[data-answer=current]")
+    assert current.evaluate("each => each.inert && Number(getComputedStyle(each).opacity) < 0.5")
+    page.fill("[name=T]", "1024")
+    assert page.locator(".wrong").count() == 0
+    assert field.get_attribute("aria-invalid") is None
+    assert not current.evaluate("each => each.inert")
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "message"),
+    [
+        ({"b": "0"}, "b", "0 is not a whole number from 1 up"),
+        ({"b": ""}, "b", "give a whole number from 1 up"),
+        ({"T": "1.5"}, "T", "1.5 is not a whole number from 1 up"),
+        ({"T": "-8"}, "T", "-8 is not a whole number from 1 up"),
+        ({"memory": "lots"}, "memory", "lots is not a size above 0"),
+        ({"tp": "7"}, "tp", "t = 7 does not divide"),
+        ({"cp": "3"}, "cp", "c = 3 does not divide T = 8192; the plan needs c | T"),
+        ({"dim-L": "33", "schedule": "1f1b", "pp": "2"}, "pp", "p = 2 does not divide"),
+    ],
+)
+def test_bad_values_are_refused(
+    local: Any, fields: dict[str, str], name: str, message: str
+) -> None:
+    local.click("summary:has-text('Dimensions')")
+    for field, value in fields.items():
+        each = local.locator(f"[name={field}]")
+        each.select_option(value) if field == "schedule" else each.fill(value)
+    assert message in local.inner_text(f"#c-{name}-wrong")
+    assert local.locator(".wrong").count() == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["model=llama-9", "recipe=lots", "option-attention=no", "config=%7B", "config=%5B1%5D",
+     'config={"architecture":"llama","dims":{"d":-1},"options":{}}',
+     'config={"architecture":"llama","dims":{"d":4096},"options":{"attention":"no"}}',
+     'config={"architecture":"__proto__","dims":{},"options":{}}',
+     'config={"architecture":"llama","dims":{"x":1},"options":{}}'],
+)  # fmt: skip
+def test_an_address_that_says_nonsense_is_refused(local: Any, address: str) -> None:
+    model = "" if address.startswith("model") else "model=llama-3-8b&"
+    here = local.url.partition("#")[0]
+    local.goto("about:blank")
+    local.goto(f"{here}#{model}{address}", wait_until="networkidle")
+    assert verdict(local).startswith("No answer")
+    assert local.locator(".wrong").count() == 1
+    local.select_option("[name=model]", "gpt-2-124m")
+    local.select_option("[name=recipe]", "sgd")
+    assert "No answer" not in verdict(local)
+
+
+def test_a_link_restores_everything(page: Any) -> None:
+    page.select_option("[name=model]", "qwen3-30b-a3b")
+    page.click("summary:has-text('Dimensions')")
+    for name, value in {"dim-L": "24", "T": "4096", "tp": "2", "ep": "4", "memory": "141"}.items():
+        page.fill(f"[name={name}]", value)
+    for name, value in {"option-attention": "eager", "schedule": "1f1b", "unit": "GiB"}.items():
+        page.select_option(f"[name={name}]", value)
+    page.fill("[name=pp]", "4")
+    page.check("[name=sp]")
+    read = "[...new FormData(document.forms['calculator-form'])].filter(([n]) => n != 'file')"
+    before = (page.evaluate(read), verdict(page), total(page))
+    other = page.context.new_page()
+    other.goto(page.get_attribute("[data-answer=link]", "data-copy"))
+    assert (other.evaluate(read), verdict(other), total(other)) == before
+    other.close()
+
+
+def test_it_works_with_the_keyboard_alone(page: Any) -> None:
+    page.focus("[name=model]")
+    names = []
+    for _ in range(20):
+        names.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
+        page.keyboard.press("Tab")
+    assert names[:4] == ["model", "file", "option-attention", "option-norm"]
+    assert {"SUMMARY", "b", "T", "recipe", "recompute", "tp"} <= set(names)
+    before = total(page)
+    page.focus("[name=recompute]")
+    page.keyboard.press("ArrowDown")
+    assert total(page) != before
+    before = total(page)
+    page.focus("[name=b]")
+    page.keyboard.press("End")
+    page.keyboard.type("6")
+    assert total(page) > before
+
+
+def test_every_field_has_a_name_that_is_read_out(page: Any) -> None:
+    for field in page.locator("form#calculator-form :is(input, select)").all():
+        labels = field.evaluate("each => [...each.labels].map(l => l.textContent.trim()).join()")
+        assert labels, field.get_attribute("name")
+    assert page.locator(".verdict[role=status][aria-live=polite]").count() == 1
+    assert page.locator("fieldset > legend").count() == page.locator("fieldset").count()
+
+
+DROP = """(text) => {
+  const moved = new DataTransfer();
+  moved.items.add(new File([text], "config.json", { type: "application/json" }));
+  const event = new DragEvent("drop", { dataTransfer: moved, bubbles: true, cancelable: true });
+  document.getElementById("calculator-form").dispatchEvent(event);
+}"""
+
+
+def test_a_file_can_be_dropped(page: Any) -> None:
+    page.evaluate(DROP, json.dumps(fact("gpt-2-774m")))
+    page.wait_for_function("document.querySelector('[name=model]').value === 'config.json'")
+    assert number(page.inner_text("[data-exact=parameters]")) == 774_030_080
+    page.select_option("[name=model]", "llama-3-8b")
+    assert page.locator("[name=model] option[value='config.json']").count() == 0
+
+
+def test_the_curve_is_the_table_beneath_it(page: Any) -> None:
+    page.click("summary:has-text('The data as a table')")
+    lengths = page.locator("[data-answer=curve] tbody th").all_inner_texts()
+    bytes_of = page.locator("[data-answer=curve] tbody td:nth-child(2)").all_inner_texts()
+    assert len(lengths) == page.locator("[data-answer=curve] circle").count() == 8
+    for length, exact in zip(lengths, bytes_of, strict=True):
+        page.fill("[name=T]", str(number(length)))
+        assert number(exact) == total(page)
+
+
+def test_it_comes_and_goes_with_instant_navigation(browser: Any, served: str) -> None:
+    page = opened(browser, WIDE, "light")
+    urls = (f"<url><loc>{served}reference/{name}.html</loc></url>" for name in PUT_IN)
+    sitemap = f"<urlset>{''.join(urls)}</urlset>"
+    page.route("**/sitemap.xml", lambda route: route.fulfill(body=sitemap))
+    page.goto(served + PAGE, wait_until="networkidle")
+    page.evaluate("window.same = true")
+    for _ in range(2):
+        page.click(".md-tabs a:has-text('Symbols')")
+        page.wait_for_selector("#calculator-form", state="detached")
+        page.click(".md-tabs a:has-text('Calculator')")
+        page.wait_for_selector("[data-exact=total]")
+    assert page.evaluate("window.same"), "the pages were not put in, but loaded"
+    before = total(page)
+    page.fill("[name=T]", "16384")
+    assert total(page) > before
+    assert "T=16384" in page.url
+    assert page.complaints == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_with_everything_open(browser: Any, base: str, width: int, scheme: str) -> None:
+    page = opened(browser, width, scheme)
+    page.goto(f"{base}{PAGE}#model=deepseek-v3&schedule=interleaved", wait_until="networkidle")
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+def test_it_is_light(browser: Any, served: str) -> None:
+    page = opened(browser, WIDE, "light")
+    sizes: dict[str, int] = {}
+    page.on("response", lambda answer: sizes.update({answer.url: len(answer.body())}))
+    page.goto(served + PAGE, wait_until="networkidle")
+    assert len(sizes) > 15
+    assert sum(sizes.values()) < HEAVIEST, sorted(sizes.items(), key=lambda item: -item[1])
+    page.context.close()
