@@ -43,7 +43,7 @@ class Repeat:
     times: sympy.Expr
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Architecture:
     """A model's spec.
 
@@ -61,6 +61,9 @@ class Architecture:
     tied: str = ""
     output: str = "output"
     summary: str = ""
+
+    def __repr__(self) -> str:
+        return f"<architecture {self.name}>"
 
     @property
     def layers(self) -> tuple[str, ...]:

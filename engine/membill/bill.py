@@ -319,4 +319,5 @@ def _shared(items: Iterable[Share], plan: Plan, how: Count) -> Iterator[Entry]:
 
 
 def gone_by(plan: Plan, kind: str) -> Movement | None:
+    """The movement of a plan that takes a kind of bytes off the device, if any does."""
     return next((movement for movement in plan.offload if movement.what == kind), None)

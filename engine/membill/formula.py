@@ -61,7 +61,8 @@ class Formula:
     conditions: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "expr", _expanded(exact(self.expr, "formula")))
+        expr = self.expr if isinstance(self.expr, sympy.Expr) else exact(self.expr, "formula")
+        object.__setattr__(self, "expr", _counting(expr))
 
     def __str__(self) -> str:
         return printer.text(self.expr)
@@ -147,9 +148,9 @@ class Formula:
         return _compile(self.expr)
 
 
-@lru_cache(maxsize=1 << 14)
-def _expanded(expr: sympy.Expr) -> sympy.Expr:
-    return sympy.expand(expr)
+@lru_cache(maxsize=1 << 15)
+def _counting(expr: sympy.Expr) -> sympy.Expr:
+    return printer.expanded(exact(expr, "formula"))
 
 
 @dataclass(frozen=True)

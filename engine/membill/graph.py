@@ -6,7 +6,7 @@ Nothing here knows what is saved in the end: `collect` in ledger.py derives it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import sympy
@@ -19,22 +19,42 @@ NO_FLOPS = sympy.Integer(0)
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The tensors that a gradient's formula mentions, the formula as LaTeX, and its FLOPs."""
+    """What `needs` was told of a gradient."""
 
     tensors: tuple[Tensor, ...]
     tex: str
     flops: sympy.Expr = NO_FLOPS
+    passes: bool = False
+    joins: bool = False
+    scratch: tuple[Tensor, ...] = ()
+    released: tuple[Tensor, ...] = ()
 
 
-def needs(*tensors: Tensor, tex: str, flops: sympy.Expr = NO_FLOPS) -> Needs:
+def needs(
+    *tensors: Tensor,
+    tex: str,
+    flops: sympy.Expr = NO_FLOPS,
+    passes: bool = False,
+    joins: bool = False,
+    scratch: Iterable[Tensor] = (),
+    released: Iterable[Tensor] = (),
+) -> Needs:
     r"""State what a gradient needs: `needs(y, tex=r"\bar x = y \odot \bar y")`.
 
     flops: the floating-point operations of its matrix products; 0 if it has none.
+
+    The others say what storages there are while it is computed, by which only the peak of a step
+    is told. Unless told, a gradient is a new storage of its target's shape and dtype.
+    passes: it is the gradient of the output, or a view of that. joins: it is that too, until it
+    is put into one storage with those of other parts of the target. scratch: tensors of the shapes
+    and dtypes of what is there besides at its fullest. released: tensors of those needed that
+    are gone by then, or that it is written over.
     """
-    for tensor in tensors:
+    others = (*scratch, *released)
+    for tensor in (*tensors, *others):
         if not isinstance(tensor, Tensor):
             raise InputError(f"needs(...) takes tensors, not {said(tensor)}")
-    return Needs(tensors, tex, flops)
+    return Needs(tensors, tex, flops, passes, joins, tuple(scratch), tuple(released))
 
 
 Declared = tuple[Tensor, dict[Tensor, Needs]] | tuple[Tensor, dict[Tensor, Needs], sympy.Expr]
@@ -59,12 +79,17 @@ class Op:
 
 @dataclass(frozen=True)
 class Graph:
-    """The ops of one traced function in the order they ran, with its weights."""
+    """The ops of one traced function in the order they ran, with its weights and buffers.
+
+    held: tensors that whoever runs the step holds until its end, besides the output.
+    """
 
     inputs: tuple[Tensor, ...]
     output: Tensor
     ops: tuple[Op, ...]
     weights: tuple[Tensor, ...]
+    buffers: tuple[Tensor, ...] = ()
+    held: tuple[Tensor, ...] = ()
 
     def scopes(self) -> tuple[str, ...]:
         """Every scope path that holds an op, in order of first use."""

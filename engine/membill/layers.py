@@ -75,7 +75,7 @@ class Price:
         return sympy.cancel(self.rerun.expr / self.step.expr)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layer:
     """A layer's spec with a value for each of its options."""
 
@@ -89,6 +89,33 @@ class Layer:
     chosen: Mapping[str, OptionValue] = field(default_factory=dict)
     adapted: Adapted | None = None
     frozen: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<layer {self.name}>"
+
+    @functools.cached_property
+    def _identity(self) -> tuple[object, ...]:
+        """What its graph depends on, so that equal layers of different models are traced once."""
+        inputs, chosen = tuple(self.inputs.items()), tuple(self.chosen.items())
+        return (
+            self.function,
+            self.name,
+            inputs,
+            chosen,
+            self.definitions,
+            self.adapted,
+            self.frozen,
+        )
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        return hash(self._identity)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Layer) and self._identity == other._identity)
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def summary(self) -> str:
@@ -289,7 +316,7 @@ class Layer:
         )
 
 
-@functools.lru_cache(maxsize=512)
+@functools.lru_cache(maxsize=1024)
 @uncollected()
 def _trace(layer: Layer, in_float32: bool, precision: Precision | None) -> Graph:
     stored = precision.stored if precision else COMPUTE

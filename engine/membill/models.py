@@ -24,14 +24,14 @@ from membill.symbols import T, b
 if TYPE_CHECKING:
     from membill.bill import Bill
     from membill.cache import CacheBill
-    from membill.peak import Peak
     from membill.offers import Offer
+    from membill.peak import Peak
     from membill.solve import Solution
 
 TIED = "tied"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """An architecture with its options chosen.
 
@@ -44,6 +44,9 @@ class Model:
     groups: tuple[tuple[Part, ...], ...]
     end: Part
     shape: Shape | None = None
+
+    def __repr__(self) -> str:
+        return f"<model {self.name}>"
 
     @property
     def name(self) -> str:

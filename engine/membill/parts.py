@@ -12,6 +12,7 @@ import sympy
 from membill.layers import Layer, OptionValue
 from membill.ledger import Ledger, Row
 from membill.plans import Plan
+from membill.plans import plan as make_plan
 from membill.recompute import NONE, applicable
 from membill.shapes import Shape
 
@@ -42,20 +43,35 @@ class Part:
 
     def ledger(self, plan: Plan, **counting: bool) -> Ledger:
         """The ledger of one of them; what comes once is never recomputed."""
-        run = fitting(plan, self)
-        names = ("recompute", "dtype_bytes", "precision")
-        how = {**{name: getattr(run, name) for name in names}, **run.mesh.given, **counting}
-        if run.mesh.open:  # which no setting can say
-            kept = self.layer.ledger(run, **counting)
-        else:
-            kept = _ledger(self.layer, tuple(how.items()))
+        kept = _ledger(self.layer, settings_of(fitting(plan, self)), tuple(counting.items()))
         return Ledger(tuple(row for row in kept.entries if row.tensor not in self.dropped))
 
 
-@lru_cache(maxsize=1024)
-def _ledger(layer: Layer, settings: tuple[tuple[str, Any], ...]) -> Ledger:
+@dataclass(frozen=True)
+class Settings:
+    """What of a plan a part depends on: settings by name, and whether its mesh is open."""
+
+    named: tuple[tuple[str, Any], ...]
+    open: bool
+
+    @property
+    def plan(self) -> Plan:
+        """The plan with these settings alone."""
+        run = make_plan(**dict(self.named))
+        return replace(run, mesh=replace(run.mesh, open=True)) if self.open else run
+
+
+def settings_of(plan: Plan) -> Settings:
+    """What of a plan a part depends on, to look up what has been derived for it."""
+    names = ("recompute", "dtype_bytes", "precision")
+    own = ((name, getattr(plan, name)) for name in names)
+    return Settings((*own, *plan.mesh.given.items()), plan.mesh.open)
+
+
+@lru_cache(maxsize=4096)
+def _ledger(layer: Layer, settings: Settings, counting: tuple[tuple[str, bool], ...]) -> Ledger:
     """A layer's ledger; a bill asks for each several times, and a search for few of them often."""
-    return layer.ledger(**dict(settings))
+    return layer.ledger(settings.plan, **dict(counting))
 
 
 def trains(part: Part, row: Row) -> bool:

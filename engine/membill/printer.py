@@ -65,6 +65,12 @@ def javascript(expr: sympy.Expr) -> str:
     return _sum(_over_one_denominator(expr), _JAVASCRIPT)
 
 
+@lru_cache(maxsize=1 << 15)
+def expanded(expr: sympy.Expr) -> sympy.Expr:
+    """The expression multiplied out; of SymPy's ways to expand, those that a count can need."""
+    return sympy.expand(expr, log=False, power_base=False, power_exp=False, basic=False)
+
+
 def fraction(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
     """Numerator and denominator, both whole at integers, also within `Max` and `Min`."""
     return _quotient(_over_one_denominator(expr))
@@ -72,7 +78,7 @@ def fraction(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
 
 def _quotient(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
     """An expanded sum over the least common denominator of its terms."""
-    parts = [sympy.fraction(term) for term in sympy.Add.make_args(sympy.expand(expr))]
+    parts = [sympy.fraction(term) for term in sympy.Add.make_args(expanded(expr))]
     if any(part.has(sympy.Add) for _, part in parts):  # lcm would expand it, and nothing cancel
         above, below = sympy.fraction(sympy.together(expr))
         return above, below
@@ -85,7 +91,7 @@ def terms(expr: sympy.Expr) -> list[sympy.Expr]:
 
     What is taken away comes last: `p - i`.
     """
-    found = sorted(sympy.Add.make_args(sympy.expand(expr)), key=_term_key)
+    found = sorted(sympy.Add.make_args(expanded(expr)), key=_term_key)
     return sorted(found, key=lambda term: term.could_extract_minus_sign())
 
 

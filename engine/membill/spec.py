@@ -21,6 +21,7 @@ from membill.dtypes import (
 from membill.formats import Format
 from membill.formula import Condition
 from membill.graph import Declared, needs
+from membill.measured import Difference, Measured
 from membill.mesh import Axis, Rule
 from membill.offload import Link, Movement
 from membill.ops import op
@@ -63,10 +64,12 @@ __all__ = [
     "Constants",
     "DType",
     "Declared",
+    "Difference",
     "Figure",
     "Format",
     "InFlight",
     "Link",
+    "Measured",
     "Movement",
     "OfBill",
     "OfCache",

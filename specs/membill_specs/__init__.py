@@ -14,6 +14,7 @@ from membill.spec import (
     Configuration,
     Format,
     Link,
+    Measured,
     Movement,
     Published,
     Recipe,
@@ -35,6 +36,7 @@ provide("membill_specs.architectures", Architecture)
 provide("membill_specs.caches", Cache)
 provide("membill_specs.configs", Configuration)
 provide("membill_specs.formats", Format)
+provide("membill_specs.measured", Measured)
 provide("membill_specs.offloading", Movement, Link)
 provide("membill_specs.published", Published)
 provide("membill_specs.recipes", Recipe)

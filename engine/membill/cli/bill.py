@@ -13,6 +13,7 @@ from membill.bill import Bill
 from membill.cli.bill_tables import UNITS, known, sections
 from membill.cli.dimensions import Values, given, letter_options
 from membill.cli.output import write, write_json
+from membill.cli.peak_table import peak_data, peak_sections
 from membill.cli.per_layer import Choice
 from membill.cli.per_model import PerModel
 from membill.cli.request import ModelRequest, formula_data
@@ -44,7 +45,8 @@ def _bill(
     if unit is not None and unit not in UNITS:
         raise unknown("unit", unit, UNITS)
     columns = UNITS if unit is None else {unit: UNITS[unit]}
-    write((request.model.title, _heading(asked, fullest)), sections(fullest, found, columns))
+    tables = sections(fullest, found, columns, peak_sections(fullest, columns))
+    write((request.model.title, _heading(asked, fullest)), tables)
 
 
 def _stages(
@@ -111,6 +113,7 @@ def _as_data(bill: Bill, found: Sequence[Bill]) -> dict[str, Any]:
         "total": _sized(bill, bill.total),
         "margin": None if bill.margin is None else str(bill.margin),
         "with_margin": bill.bytes if known(bill, bill.total) else None,
+        "peak": peak_data(bill),
         "parameters": _sized(bill, bill.parameters),
         "moved": {
             movement.name: {"out": _sized(bill, moved.out), "in": _sized(bill, moved.into)}

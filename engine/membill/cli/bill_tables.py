@@ -27,12 +27,15 @@ def known(bill: Bill, size: Formula) -> bool:
     return bill.values.keys() >= set(size.symbols)
 
 
-def sections(bill: Bill, found: Sequence[Bill], columns: Columns) -> list[Section]:
-    """A bill, what is offloaded, all stages if there are several, and what is said beside."""
+def sections(
+    bill: Bill, found: Sequence[Bill], columns: Columns, more: Sequence[Section] = ()
+) -> list[Section]:
+    """A bill, what is offloaded, all stages if there are several, `more`, what is said beside."""
     return [
         Section(_where(bill, found), _table(bill, columns)),
         *_offloaded(bill, columns),
         *([Section("stages", _stage_table(found, bill, columns))] if len(found) > 1 else []),
+        *more,
         Section("", _facts(bill)),
         Section("not counted", tuple(("", text) for text in bill.left_out)),
     ]

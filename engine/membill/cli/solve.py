@@ -46,12 +46,12 @@ def _answer(found: Solution) -> str:
 
 def _facts(found: Solution) -> tuple[Fact, ...]:
     """What is needed and left at the answer, or missing."""
-    if found.left is None:
+    if found.left is None or found.needed is None:
         return (("missing", "no number of devices is enough"),)
     if found.bill is None:
         return (("missing", _size(-found.left)),)
     told = () if found.offer is None else (("plan", settings_text(found.offer.settings)),)
-    return (*told, ("needed", _size(found.bill.bytes)), ("left", _size(found.left)))
+    return (*told, ("needed", _size(found.needed)), ("left", _size(found.left)))
 
 
 def _size(size: int) -> str:
@@ -72,7 +72,7 @@ def _data(found: Solution) -> dict[str, Any]:
     return {
         "asked": found.name,
         "value": found.value,
-        "bytes": found.bill.bytes if found.bill else None,
+        "bytes": found.needed if found.bill else None,
         "left": found.left,
         "closed_form": None if found.form is None else str(found.form),
     }

@@ -23,7 +23,7 @@ def pooler(x: Tensor, loss: Loss, drop: Unary) -> Tensor:
 @choice("bert_head", "classifier")
 def classifier(x: Tensor, loss: Loss, drop: Unary) -> Tensor:
     """Pooler, dropout, C classes and the loss: BertForSequenceClassification."""
-    classes = linear(drop(pooler(x, loss, drop)), C, bias=True, name="classes")
+    classes = held(linear(drop(pooler(x, loss, drop)), C, bias=True, name="classes"))
     return cross_entropy(classes, held(index("labels", b)))
 
 

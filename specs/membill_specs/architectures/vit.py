@@ -9,7 +9,7 @@ from membill_specs.ops import cross_entropy, first_token, layer_norm, linear
 def head(x: Tensor) -> Tensor:
     """The final LayerNorm, C classes from the class token, and the loss."""
     y = first_token(layer_norm(x, name="final_norm"))
-    return cross_entropy(linear(y, C, bias=True, name="classes"), held(index("labels", b)))
+    return cross_entropy(held(linear(y, C, bias=True, name="classes")), held(index("labels", b)))
 
 
 architecture(

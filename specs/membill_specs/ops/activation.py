@@ -9,6 +9,13 @@ def gelu(x: Tensor) -> Declared:
     return x.like(), {x: needs(x, tex=r"\bar x = \bar y \odot \mathrm{gelu}'(x)")}
 
 
+@op(source="PyTorch derivatives.yaml: sigmoid")
+def sigmoid(x: Tensor) -> Declared:
+    """y = σ(x). The gradient is a formula in the output; the input can go."""
+    y = x.like()
+    return y, {x: needs(y, tex=r"\bar x = y \odot (1 - y) \odot \bar y")}
+
+
 @op(source="PyTorch derivatives.yaml: silu")
 def silu(x: Tensor) -> Declared:
     """y = x σ(x). The sigmoid is computed again in backward."""
@@ -33,9 +40,11 @@ def tanh(x: Tensor) -> Declared:
 def swiglu(gate: Tensor, up: Tensor) -> Declared:
     """y = silu(gate) ⊙ up in one kernel; silu(gate) is computed again in backward.
 
-    It keeps both inputs, whichever gradient is asked for.
+    It keeps both inputs, whichever gradient is asked for, and writes the gradients over them.
     """
     return gate.like(), {
-        gate: needs(gate, up, tex=r"\bar g = \bar y \odot u \odot \mathrm{silu}'(g)"),
-        up: needs(gate, up, tex=r"\bar u = \bar y \odot \mathrm{silu}(g)"),
+        gate: needs(
+            gate, up, tex=r"\bar g = \bar y \odot u \odot \mathrm{silu}'(g)", released=[gate]
+        ),
+        up: needs(gate, up, tex=r"\bar u = \bar y \odot \mathrm{silu}(g)", released=[up]),
     }

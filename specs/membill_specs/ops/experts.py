@@ -1,6 +1,18 @@
 """Sending each token to a few of many experts, and running all experts at once."""
 
-from membill.spec import INT32, INT64, Declared, Role, Tensor, dims, needs, op, product, weight
+from membill.spec import (
+    FLOAT32,
+    INT32,
+    INT64,
+    Declared,
+    Role,
+    Tensor,
+    dims,
+    needs,
+    op,
+    product,
+    weight,
+)
 
 
 @op(source="PyTorch derivatives.yaml: topk")
@@ -9,6 +21,19 @@ def top_k(x: Tensor, count: object) -> Declared:
     y = x.like(shape=(*x.leading, count))
     places = y.like("places", dtype=INT64, role=Role.INDEX)
     return y, {x: needs(places, tex=r"\bar x_{i_j} = \bar y_j,\ 0 \text{ elsewhere}")}
+
+
+@op(source="PyTorch derivatives.yaml: gather")
+def biased_top_k(x: Tensor, count: object) -> Declared:
+    """The `count` features of a token for which x + bias is largest, without the bias.
+
+    Keeps the places that they had and, for its shape, x. Nothing comes back through the choice
+    itself: the bias, in float32 and moved by the load on each feature, takes no gradient.
+    """
+    weight("bias", *x.features, dtype=FLOAT32)
+    y = x.like(shape=(*x.leading, count))
+    places = y.like("places", dtype=INT64, role=Role.INDEX)
+    return y, {x: needs(x, places, tex=r"\bar x_{i_j} = \bar y_j,\ 0 \text{ elsewhere}")}
 
 
 @op(source="PyTorch derivatives.yaml: index")
@@ -35,7 +60,8 @@ def group_ends(chosen: Tensor, groups: object) -> Declared:
 @op(source="PyTorch derivatives.yaml: _grouped_mm")
 def grouped_linear(x: Tensor, ends: Tensor, *out: object) -> Declared:
     """y = x W with a weight for each group of rows, which end at `ends`: one kernel for all."""
-    w = weight("weight", *ends.shape, *x.features, *out, dtype=x.dtype)
+    rows = len(x.features)
+    w = weight("weight", *ends.shape, *x.features, *out, dtype=x.dtype, inputs=rows, stacked=1)
     y = x.like(shape=(*x.leading, *out))
     flops = 2 * x.entries * product(dims(out))
     return (

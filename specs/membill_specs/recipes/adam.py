@@ -30,12 +30,12 @@ RECIPES = (
         "adam-mixed",
         "Adam in mixed precision",
         (*MIXED, FIRST, SECOND),
-        "16-bit weights and gradients, a float32 master copy and float32 moments.",
+        "16-bit weights and gradients, a float32 master copy and float32 moments. Updated by a fused"
+        " kernel, as Apex, DeepSpeed and Megatron-LM do, which makes nothing besides.",
         "Micikevicius et al. 2018; Rajbhandari et al. 2020, section 3.1",
         use="The usual choice for training a large model from the start. torch.autocast keeps the"
         " float32 weights alone, makes 16-bit copies as it goes, and takes as much.",
         usual=True,
-        step=(ROOTS,),
     ),
     Recipe(
         "adam-mixed-fp32-grads",

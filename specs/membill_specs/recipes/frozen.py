@@ -1,7 +1,7 @@
 """Frozen weights, alone and with adapters that are trained."""
 
 from membill.spec import COMPUTE, FLOAT32, INT4, INT8, Constants, Recipe, State
-from membill_specs.recipes.states import FIRST, MIXED, ROOTS, SECOND, elsewhere, in_layers
+from membill_specs.recipes.states import FIRST, MIXED, SECOND, elsewhere, in_layers
 
 BLOCK, BLOCKS = 64, 256
 
@@ -29,7 +29,6 @@ RECIPES = (
         "Hu et al. 2021, LoRA; peft",
         frozen=(State("frozen weights", "weights", COMPUTE),),
         use="Fine-tuning where the weights fit but not their gradients and moments.",
-        step=(ROOTS,),
     ),
     Recipe(
         "qlora",
@@ -43,6 +42,5 @@ RECIPES = (
             State("frozen weights", "weights", COMPUTE, of=elsewhere),
         ),
         use="Fine-tuning where 16-bit weights do not fit.",
-        step=(ROOTS,),
     ),
 )

@@ -94,7 +94,7 @@ class Family:
             eager = config._attn_implementation == "eager"
             mask = torch.zeros(1, 1, dims["T"], dims["T"]) if eager else None
             call["attention_mask"] = mask
-        mode = SharedHeads() if attention in self.told_of_shared_heads else nullcontext()
+        mode = SharedHeads if attention in self.told_of_shared_heads else nullcontext
         return Called(layer.train(), call, mode), (x,), tables
 
     def covers(self, layer: Layer) -> bool:
@@ -121,10 +121,13 @@ class Family:
 
 
 class Called(nn.Module):
-    """A layer with its keyword arguments, run within a context."""
+    """A layer with its keyword arguments, run within a context made anew for each call."""
 
     def __init__(
-        self, layer: nn.Module, keywords: Mapping[str, Any], context: AbstractContextManager[Any]
+        self,
+        layer: nn.Module,
+        keywords: Mapping[str, Any],
+        context: Callable[[], AbstractContextManager[Any]],
     ) -> None:
         super().__init__()
         self.layer = layer
@@ -133,7 +136,7 @@ class Called(nn.Module):
 
     def forward(self, x: torch.Tensor) -> Any:
         """(b, T, d) to what the layer gives."""
-        with self.context:
+        with self.context():
             return self.layer(x, **self.keywords)
 
 

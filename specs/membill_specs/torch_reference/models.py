@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -100,7 +101,7 @@ class Model:
             call["use_cache"] = False  # the cache is for generation only
         given = ids if self.family.layer != "vit" else _image(config, dims["b"])
         shared = attention in self.family.told_of_shared_heads
-        return Called(self.module(config), call, running(ids.is_meta, shared)), (given,)
+        return Called(self.module(config), call, partial(running, ids.is_meta, shared)), (given,)
 
 
 def _of_images(dims: Mapping[str, int], model: Model) -> dict[str, Any]:
