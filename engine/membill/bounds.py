@@ -40,17 +40,27 @@ def largest(model: Model, plan: Plan, how: Count, letter: sympy.Symbol, room: in
     """
     known = {name: size for name, size in how.values.items() if name != str(letter)}
     here, counting = numbered(model, known), replace(how, values={}, specialise=True)
-    each = {stage: size.subs({}) for stage, size in fullest(here, plan, counting)}
-    step = _step(each.values(), letter)
-    bounds = {stage: _bound(size, letter, room, step) for stage, size in each.items()}
-    stage = min(bounds, key=lambda at: bounds[at])
-    return Largest(max(bounds[stage] // step * step, 0), step, stage)
-
-
-def _bound(size: Formula, letter: sympy.Symbol, room: int, step: int) -> int:
-    """The largest value at which the size is `room` at most, without a care for divisors."""
-    if letter not in size.expr.free_symbols:
+    each = [(stage, size.subs({})) for stage, size in fullest(here, plan, counting)]
+    step = _step((size for _, size in each), letter)
+    growing = [(stage, size) for stage, size in each if grows(size, letter, room)]
+    if not growing:
         raise InputError(f"no bound for {letter}: what must fit does not depend on it")
+    least, stage = min((bound(size, letter, room, step), stage) for stage, size in growing)
+    return Largest(max(least // step * step, 0), step, stage)
+
+
+def grows(size: Formula, letter: sympy.Symbol, room: int) -> bool:
+    """Whether a size says how large the letter can be: it depends on it, or never fits."""
+    return letter in size.expr.free_symbols or int(size()) > room
+
+
+def bound(size: Formula, letter: sympy.Symbol, room: int, step: int) -> int:
+    """The largest value at which the size is `room` at most, without a care for divisors.
+
+    0 for a size without the letter, which does not fit.
+    """
+    if letter not in size.expr.free_symbols:
+        return 0
     three = coefficients(size, letter)
     if three is None:
         return _bisected(size, letter, room, step)

@@ -13,18 +13,28 @@ from membill.errors import InputError
 from membill.formula import Formula
 from membill.models import Model
 from membill.parts import Part
+from membill.peak import number, peak_of
 from membill.plans import Plan
+from membill.recipe import GRADIENTS
 from membill.shares import Shares, shares
 from membill.symbols import N_d, named, p
 
 
-def needed(model: Model, plan: Plan, how: Count, stage: int) -> Formula:
-    """Bytes that must fit on a device of one stage: its whole bill at once."""
-    return of_stage(model, plan, stage, how).total
+def needed(model: Model, plan: Plan, how: Count, stage: int) -> Iterator[Formula]:
+    """Bytes that must fit on a device of one stage, at each moment that can be the fullest.
+
+    With a recipe that keeps no gradients, and so trains nothing, all that the bill says.
+    """
+    own = of_stage(model, plan, stage, how)
+    if not any(state.kind == GRADIENTS for state in own.recipe.states):
+        yield own.total
+        return
+    found = peak_of(own, how)
+    yield from (event.total for event in found.events if number(event.times, found, {}) > 0)
 
 
 def fullest(model: Model, plan: Plan, how: Count) -> Iterator[tuple[int, Formula]]:
-    """The stages one of which is the fullest, whatever the sizes, with the bytes that each needs.
+    """The stages one of which is the fullest, whatever the sizes, with all that each needs.
 
     Raises InputError for a pipeline whose degree is not a number.
     """
@@ -32,12 +42,18 @@ def fullest(model: Model, plan: Plan, how: Count) -> Iterator[tuple[int, Formula
     for stage, own in found.items():
         others = (other for at, other in found.items() if at < stage or not _within(other, own))
         if not any(_within(own, other) for other in others if other is not own):
-            yield stage, needed(model, plan, how, stage)
+            yield from ((stage, size) for size in needed(model, plan, how, stage))
 
 
 def most(model: Model, plan: Plan, how: Count) -> int:
     """Bytes that the fullest device needs; InputError if they are not numbers."""
     return max(int(size(**how.values)) for _, size in fullest(model, plan, how))
+
+
+def taken(model: Model, plan: Plan, how: Count) -> int:
+    """Bytes that the fullest device needs, with the margin; InputError if they are not numbers."""
+    counting = replace(how, values={}, specialise=True)
+    return with_margin(most(numbered(model, how.values), plan, counting), how.margin)
 
 
 def numbered(model: Model, values: Mapping[str, int]) -> Model:
@@ -56,7 +72,7 @@ def numbered(model: Model, values: Mapping[str, int]) -> Model:
 def check(model: Model, plan: Plan, how: Count, *letters: sympy.Symbol) -> None:
     """InputError, in the model's letters, if a letter but these has no value or does not divide."""
     known = {named(name).symbol: size for name, size in how.values.items()}
-    size = needed(model, plan, how, 0)
+    size = of_stage(model, plan, 0, how).total
     missing = size.expr.free_symbols - known.keys() - set(letters)
     if N_d in missing:
         raise InputError("dp has no number: give dp=...")

@@ -34,10 +34,10 @@ class Offer:
     """A plan for so many devices, and what its fullest device needs.
 
     settings: of the plan and letters, by name, as `Model.bill` takes them. degrees: into what the
-    devices are divided, by name. bytes: with the margin, if one was asked for. spare: bytes of the
-    memory that are left; below 0 if it does not fit. price: FLOPs that are run again, as a share
-    of those of a step without. steps: micro-batches that each replica runs for the global batch;
-    None if none was given.
+    devices are divided, by name. bytes: at the fullest moment of a step, with the margin, if one
+    was asked for. spare: bytes of the memory that are left; below 0 if it does not fit. price:
+    FLOPs that are run again, as a share of those of a step without. steps: micro-batches that each
+    replica runs for the global batch; None if none was given.
     """
 
     model: Model
@@ -141,9 +141,8 @@ class Trials:
         steps = self._steps(candidate)
         settings = {**self._settings(candidate, steps), **chosen}
         plan = with_recipe(make_plan(**split(settings)[1]))
-        size = with_margin(
-            most(self.here, plan, replace(self.how, values={}, specialise=True)), self.how.margin
-        )
+        counting = replace(self.how, values={}, specialise=True)
+        size = with_margin(most(self.here, plan, counting), self.how.margin)
         price, spare = candidate.price, self.memory - size
         return Offer(self.model, settings, candidate.degrees, size, spare, price, steps)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,19 +10,19 @@ import sympy
 
 from membill import registry
 from membill.bill import Bill, Count, asked, bill
-from membill.bounds import coefficients, largest
+from membill.bounds import bound, coefficients, grows, largest
 from membill.divisions import degrees
 from membill.errors import InputError, unknown
 from membill.fit import fewest
 from membill.formula import Formula
 from membill.mesh import Axis
 from membill.models import Model
-from membill.needs import budget, check, most, needed, numbered
+from membill.needs import budget, check, most, needed, numbered, taken, with_margin
 from membill.offers import Offer
 from membill.plans import Plan
 from membill.plans import plan as make_plan
 from membill.recipe import Partition
-from membill.symbols import M, T, b
+from membill.symbols import M, T, b, named
 
 GPUS = "gpus"
 LETTERS = {str(symbol): symbol for symbol in (T, b)}
@@ -33,15 +33,16 @@ class Solution:
     """The most, or the least, of something that fits into a device's memory.
 
     value: of `name`. If nothing fits it is 0 for a letter and None for all else. bill: at that
-    value; None if nothing fits. left: bytes that are left then, with the margin taken off; how
-    many are missing at least, below 0, if nothing fits; None if no number of devices is enough.
-    size: for a letter, what must be at most the memory, in letters. offer: for devices, how they
-    are divided.
+    value; None if nothing fits. needed: bytes at the fullest moment of a step there, with the
+    margin, on the fullest device. left: what that leaves of the memory; below 0 if nothing fits,
+    for what misses by least. Both are None if no number of devices is enough. size: for a letter,
+    what must be at most the memory, in letters. offer: for devices, how they are divided.
     """
 
     name: str
     value: int | None
     bill: Bill | None
+    needed: int | None
     left: int | None
     size: Formula | None = None
     offer: Offer | None = None
@@ -92,12 +93,29 @@ def _largest(
 ) -> Solution:
     run, how = asked(model, plan, **settings)
     check(model, run, how, LETTERS[name])
-    found = largest(model, run, how, LETTERS[name], budget(memory, how.margin))
-    size = needed(model, run, how, found.stage)
-    at: dict[str, Any] = {**settings, name: found.value or found.step}
-    own = bill(model, plan, **at)
-    left = memory - own.bytes
-    return Solution(name, found.value, own if found.value else None, left, size)
+    room = budget(memory, how.margin)
+    found = largest(model, run, how, LETTERS[name], room)
+    at: dict[str, Any] = {name: found.value or found.step}
+    size = taken(model, run, replace(how, values={**how.values, **at}))
+    fits = found.value > 0
+    return Solution(
+        name,
+        found.value,
+        bill(model, plan, **settings, **at) if fits else None,
+        size,
+        memory - size,
+        _binding(needed(model, run, how, found.stage), LETTERS[name], how, room, found.step),
+    )
+
+
+def _binding(
+    sizes: Iterable[Formula], letter: sympy.Symbol, how: Count, room: int, step: int
+) -> Formula:
+    """Of what must fit, that by which the letter is bounded most; in letters."""
+    known = {named(name).symbol: size for name, size in how.values.items() if name != str(letter)}
+    numbers = ((size, size.subs(known)) for size in sizes)
+    growing = [pair for pair in numbers if grows(pair[1], letter, room)]
+    return min(growing, key=lambda pair: bound(pair[1], letter, room, step))[0]
 
 
 def _least(
@@ -115,10 +133,9 @@ def _least(
             break
     best = min(tried, key=lambda value: tried[value])
     at: dict[str, Any] = {**settings, name: best}
-    found = bill(model, plan, **at)
-    fits = tried[best] <= room
-    left = memory - found.bytes
-    return Solution(name, best if fits else None, found if fits else None, left)
+    fits, size = tried[best] <= room, with_margin(tried[best], how.margin)
+    found = bill(model, plan, **at) if fits else None
+    return Solution(name, best if fits else None, found, size, memory - size)
 
 
 def _each(here: Model, name: str, run: Plan, how: Count) -> Iterator[tuple[int, int]]:
@@ -150,5 +167,5 @@ def _fewest(
         raise InputError(f"{name}: a plan says how many there are; give its settings by name")
     found = fewest(model, memory=memory, **settings)
     if found is None:
-        return Solution(name, None, None, None)
-    return Solution(name, found.gpus, found.bill, found.spare, offer=found)
+        return Solution(name, None, None, None, None)
+    return Solution(name, found.gpus, found.bill, found.bytes, found.spare, offer=found)
