@@ -35,6 +35,17 @@ def test_states_of_a_recipe_in_symbols():
     ]
 
 
+def test_what_an_update_makes():
+    made = "made by each update, and dropped, unless it is fused"
+    assert section(lines("states", "adam-fp32"), made) == [
+        "state                    dtype    bytes a parameter",
+        "roots of second moments  float32  4",
+    ]
+    assert made not in lines("states", "adam-mixed")
+    data = json.loads(run("states", "adam-bf16", "--json").stdout)
+    assert [each["bits_per_parameter"] for each in data["made_by_update"]] == ["16"]
+
+
 def test_states_divided_among_devices():
     output = lines("states", "adam-mixed", "--zero", "2")
     assert output[1] == "adam-mixed zero=2 dp=N_d"

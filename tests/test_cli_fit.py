@@ -13,13 +13,14 @@ from membill.units import GB
 
 EIGHT = membill.model("llama-3-8b")
 FIT = ("fit", "llama-3-8b", "--gpus", "8", "--memory", "80GB", "-T", "8192")
-SOLVE = ("solve", "llama-3-8b", "T", "--memory", "80GB", "-b", "1", "--recipe", "adam-bf16")
+SOLVE = ("solve", "llama-3-8b", "T", "--memory", "141GB", "-b", "1", "--recipe", "adam-bf16")
 
 
 def test_offers_are_those_of_the_library() -> None:
     data = json.loads(run(*FIT, "--limit", "3", "--tokens", "4e6", "--json").stdout)
     own = EIGHT.fit(gpus=8, memory=80 * GB, T=8192, limit=3, global_batch_tokens=4 * 10**6)
     assert [offer["bytes"] for offer in data["offers"]] == [offer.bytes for offer in own]
+    assert [offer["at"] for offer in data["offers"]] == [offer.at for offer in own]
     assert [offer["steps"] for offer in data["offers"]] == [offer.steps for offer in own]
     assert [offer["degrees"] for offer in data["offers"]] == [offer.degrees for offer in own]
     assert data["memory"] == 80 * GB
@@ -30,7 +31,7 @@ def test_a_row_for_each_plan() -> None:
     assert output[:3] == [
         "Llama 3 8B",
         "model=llama-3-8b T=8192",
-        "8 devices of 80.0 GB (74.5 GiB)",
+        "8 devices of 80.0 GB (74.5 GiB); what is needed is that at the fullest moment of a step",
     ]
     header, *rows = section(output, "plans that fit")
     assert header.split("  ")[0] == "recompute"
@@ -42,7 +43,7 @@ def test_a_row_for_each_plan() -> None:
 def test_the_nearest_if_none_fits() -> None:
     output = lines("fit", "llama-3-8b", "--gpus", "1", "--memory", "24GiB", "-T", "1024")
     [title] = [line for line in output if line.startswith("no plan fits")]
-    least = EIGHT.bill(b=1, T=1024, recompute="full").bytes - 24 * units.GIB
+    least = EIGHT.peak(b=1, T=1024, recompute="full").bytes - 24 * units.GIB
     assert title == (f"no plan fits: the nearest misses by {units.gb(least)} ({units.gib(least)})")
 
 
@@ -54,14 +55,16 @@ def test_largest_micro_batch() -> None:
 
 
 def test_the_longest_sequence_with_its_closed_form() -> None:
-    found = EIGHT.solve("T", memory=80 * GB, b=1, recipe="adam-bf16")
+    found = EIGHT.solve("T", memory=141 * GB, b=1, recipe="adam-bf16")
     output = lines(*SOLVE)
-    answer = section(output, f"T = {found.value:,}")
-    assert answer[0].split("  ")[1].startswith(units.exact(found.bill.bytes))
-    assert answer[1].strip().startswith("left    " + units.exact(found.left))
+    needed, fullest, left = section(output, f"T = {found.value:,}")
+    assert needed.startswith(f"needed   {units.exact(found.needed)}, ")
+    assert fullest == f"fullest  {found.at}"
+    assert left.startswith(f"left     {units.exact(found.left)}, ")
     assert section(output, "closed form")[0] == "T  ⌊(M - C)/B⌋"
     data = json.loads(run(*SOLVE, "--json").stdout)
-    assert (data["value"], data["left"]) == (found.value, found.left)
+    assert (data["value"], data["bytes"], data["left"]) == (found.value, found.needed, found.left)
+    assert data["at"] == found.at
 
 
 def test_fewest_devices_with_their_plan() -> None:
@@ -75,7 +78,10 @@ def test_nothing_fits() -> None:
     output = lines(
         "solve", "llama-3-8b", "zero", "--memory", "1GB", "--dp", "2", "-b", "1", "-T", "8"
     )
-    assert "nothing fits, whatever zero" in output
+    missing, fullest = section(output, "nothing fits, whatever zero")
+    peak = EIGHT.peak(b=1, T=8, dp=2, zero=3)
+    assert missing.startswith(f"missing  {units.exact(peak.bytes - GB)}, ")
+    assert fullest == f"fullest  {peak.event.name}"
 
 
 @pytest.mark.parametrize(

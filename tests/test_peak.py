@@ -7,10 +7,10 @@ import sympy
 
 import membill
 from membill import registry
-from membill.crossover import crossover
 from membill.errors import InputError
 from membill.events import AGAIN, BACKWARD, FORWARD_ENDS, UPDATE, Event
 from membill.measured import Measured
+from membill.outweighing import outweighs
 from membill.peak import Peak
 from membill.recipe import Recipe
 from membill.symbols import L, T, V, b, d
@@ -111,10 +111,17 @@ def test_gradients_are_divided_once_a_layer_is_through() -> None:
     assert sizes == [others + own, -(-others // 8) + own]
 
 
-def test_gathered_weights_are_of_one_layer() -> None:
-    event, _ = named(llama(zero=3, dp=8), "backward of llama, last layer, at mlp.product")
+@pytest.mark.parametrize("plan", [{"zero": 3, "dp": 8}, {"offload": ["weights"]}])
+def test_gathered_weights_are_of_one_layer(plan: dict[str, object]) -> None:
+    event, _ = named(llama(**plan), "backward of llama, last layer, at mlp.product")
     layer = membill.model("llama-3-8b").groups[0][0].layer
     assert event.categories["gathered weights"].expr == 2 * layer.parameters().expr
+
+
+def test_gradients_that_are_moved_out_are_there_of_one_layer() -> None:
+    name = "backward of llama, first layer, at mlp.product"
+    event, _ = named(llama(offload=["gradients"]), name)
+    assert event.categories["gradients"](**llama().bill.values) == 2 * 4096 * 14336
 
 
 def test_several_micro_batches_add_to_gradients_that_are_there() -> None:
@@ -142,16 +149,16 @@ def test_which_event_is_larger_by_one_letter() -> None:
     peak = llama()
     loss, _ = named(peak, "backward of head, at loss.cross_entropy")
     layer, _ = named(peak, "backward of llama, last layer, at mlp.product")
-    found = crossover(loss, layer, "V", **peak.bill.values)
+    found = outweighs(loss, layer, "V", **peak.bill.values)
     assert (found.letter, found.above) == ("V", True)
     less, more = sympy.floor(found.bound), sympy.floor(found.bound) + 1
     for size, larger in ((less, False), (more, True)):
         values = {**peak.bill.values, "V": int(size)}
         assert (loss.total(**values) > layer.total(**values)) is larger
     with pytest.raises(InputError, match="depends on T, b, d: give values"):
-        crossover(loss, layer, "V")
+        outweighs(loss, layer, "V")
     with pytest.raises(InputError, match="not differ by a multiple"):
-        crossover(loss, layer, "k")
+        outweighs(loss, layer, "k")
 
 
 def test_every_architecture_has_a_peak_in_letters() -> None:

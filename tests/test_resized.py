@@ -31,8 +31,8 @@ def test_a_question_is_asked_of_the_changed_model_too(gpt: Model) -> None:
     given = {"b": 1, "L": 12, "d": 6000, "h": 7, "d_k": 100, "d_ff": 333}
     longest = gpt.solve("T", memory=80 * 10**9, **given).value
     assert longest is not None
-    assert gpt.bill(T=longest, **given).bytes <= 80 * 10**9
-    assert gpt.bill(T=longest + 1, **given).bytes > 80 * 10**9
+    assert gpt.peak(T=longest, **given).bytes <= 80 * 10**9
+    assert gpt.peak(T=longest + 1, **given).bytes > 80 * 10**9
 
 
 def test_only_other_dimensions_make_another_model(gpt: Model) -> None:

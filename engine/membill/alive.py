@@ -11,7 +11,10 @@ from membill.dtypes import DType
 from membill.graph import Graph, Op
 from membill.tensor import Role, Tensor
 
-Storages = Counter[tuple[tuple[sympy.Expr, ...], DType]]
+Key = tuple[tuple[sympy.Expr, ...], DType]
+"""A shape and a dtype."""
+
+Storages = Counter[Key]
 """How many storages there are of each shape and dtype."""
 
 OF_MODULES = (Role.WEIGHT, Role.BUFFER)

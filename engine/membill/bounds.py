@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from itertools import count
 from math import gcd, isqrt, lcm
@@ -14,7 +14,7 @@ from membill.bill import Count
 from membill.errors import InputError
 from membill.formula import Condition, Formula
 from membill.models import Model
-from membill.needs import fullest, numbered
+from membill.needs import fullest, numbered, put_in
 from membill.plans import Plan
 
 MOST = 2**60
@@ -23,14 +23,10 @@ MOST = 2**60
 
 @dataclass(frozen=True)
 class Largest:
-    """The largest value of a letter that fits: 0 if none does.
-
-    step: what it is a multiple of. stage: the one that bounds it.
-    """
+    """The largest value of a letter that fits: 0 if none does. step: what it is a multiple of."""
 
     value: int
     step: int
-    stage: int
 
 
 def largest(model: Model, plan: Plan, how: Count, letter: sympy.Symbol, room: int) -> Largest:
@@ -39,28 +35,20 @@ def largest(model: Model, plan: Plan, how: Count, letter: sympy.Symbol, room: in
     Raises InputError if nothing needs more as it grows.
     """
     known = {name: size for name, size in how.values.items() if name != str(letter)}
-    here, counting = numbered(model, known), replace(how, values={}, specialise=True)
-    each = [(stage, size.subs({})) for stage, size in fullest(here, plan, counting)]
-    step = _step((size for _, size in each), letter)
-    growing = [(stage, size) for stage, size in each if grows(size, letter, room)]
+    needs = fullest(numbered(model, known), plan, put_in(how))
+    sizes = [need.size.subs({}) for need in needs]
+    step = _step(sizes, letter)
+    if any(int(size()) > room for size in sizes if letter not in size.expr.free_symbols):
+        return Largest(0, step)
+    growing = [size for size in sizes if letter in size.expr.free_symbols]
     if not growing:
         raise InputError(f"no bound for {letter}: what must fit does not depend on it")
-    least, stage = min((bound(size, letter, room, step), stage) for stage, size in growing)
-    return Largest(max(least // step * step, 0), step, stage)
+    least = min(_bound(size, letter, room, step) for size in growing)
+    return Largest(max(least // step * step, 0), step)
 
 
-def grows(size: Formula, letter: sympy.Symbol, room: int) -> bool:
-    """Whether a size says how large the letter can be: it depends on it, or never fits."""
-    return letter in size.expr.free_symbols or int(size()) > room
-
-
-def bound(size: Formula, letter: sympy.Symbol, room: int, step: int) -> int:
-    """The largest value at which the size is `room` at most, without a care for divisors.
-
-    0 for a size without the letter, which does not fit.
-    """
-    if letter not in size.expr.free_symbols:
-        return 0
+def _bound(size: Formula, letter: sympy.Symbol, room: int, step: int) -> int:
+    """The largest value at which the size is `room` at most, without a care for divisors."""
     three = coefficients(size, letter)
     if three is None:
         return _bisected(size, letter, room, step)
@@ -111,8 +99,11 @@ def _multiple(condition: Condition, letter: sympy.Symbol) -> int:
 def coefficients(
     size: Formula, letter: sympy.Symbol
 ) -> tuple[sympy.Expr, sympy.Expr, sympy.Expr] | None:
-    """Those of the square, of the letter itself, and the rest; None if it is no such polynomial."""
-    if not size.expr.is_polynomial(letter) or sympy.degree(size.expr, letter) > 2:
+    """Those of the square, of the letter itself, and the rest; None if it is no such polynomial.
+
+    Nor is a size that does not depend on the letter.
+    """
+    if not size.expr.is_polynomial(letter) or sympy.degree(size.expr, letter) not in (1, 2):
         return None
     square, slope, rest = (size.expr.coeff(letter, power) for power in (2, 1, 0))
     return square, slope, rest

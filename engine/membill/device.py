@@ -12,7 +12,7 @@ from membill.bill import BUFFERS, TABLES, Bill, Count, Entry, gone_by, settled, 
 from membill.errors import InputError
 from membill.formula import Condition, Formula
 from membill.ledger import total
-from membill.moments import Fullest, Priced, priced
+from membill.moments import Fullest, Priced, Way, priced
 from membill.parts import ACTIVATIONS, END, LAYERS, START, Part
 from membill.recipe import GRADIENTS, WEIGHTS
 from membill.shares import NONE, ONE, Share
@@ -94,14 +94,9 @@ class Device:
         )
 
     def _priced(self, part: Part, first: bool) -> Priced:
-        return priced(
-            part,
-            self.bill.plan,
-            first=first,
-            in_place=self.in_place,
-            added=self.added and GRADIENTS not in self.bill.plan.divided,
-            specialise=self.how.specialise,
-        )
+        plan = self.bill.plan
+        added = self.added and GRADIENTS not in plan.divided
+        return priced(part, plan, Way(first, self.in_place, added, self.how.specialise))
 
     @cached_property
     def added(self) -> bool:
@@ -173,6 +168,8 @@ class Device:
                     yield from (self.entry(WORKING, item, size) for size in self.shared)
             return
         plan = self.bill.plan
+        if gone_by(plan, GRADIENTS):
+            return
         size = total(item.usual.gradients * done(item) for item in self.items)
         if GRADIENTS in plan.divided:
             size = _divided(size, plan.devices)
@@ -180,12 +177,12 @@ class Device:
 
     def moment(self, item: Item, at: Fullest) -> Iterator[Entry]:
         """What an item has alive at one of its moments, beyond what is there without it."""
-        divided = self.bill.plan.divided
+        plan, divided = self.bill.plan, self.bill.plan.divided
         made = at.latest if self.added and GRADIENTS not in divided else at.made
         yield self.entry(item.part.category, item, at.kept)
         yield self.entry(GRADIENTS, item, made)
         yield self.entry(WORKING, item, at.working)
-        if WEIGHTS in divided:
+        if WEIGHTS in divided or gone_by(plan, WEIGHTS):
             yield self.entry(GATHERED, item, item.weights)
 
     def norms(self) -> Iterator[Entry]:

@@ -41,8 +41,9 @@ class Found:
 def fit(model: Model, *, gpus: int, memory: int, **asked_for: Any) -> tuple[Offer, ...]:
     """The plans under which a model fits into `memory` bytes of each of so many devices.
 
-    Cheapest recomputation first, then least model parallelism. Arguments and errors as in
-    `search`, whose `nearest` says by how much every plan misses if none is offered.
+    What must fit is what a device holds at the fullest moment of a step. Cheapest recomputation
+    first, then least model parallelism. Arguments and errors as in `search`, whose `nearest` says
+    by how much every plan misses if none is offered.
     """
     return search(model, gpus=gpus, memory=memory, **asked_for).offers
 
@@ -168,10 +169,11 @@ def fewest(model: Model, *, memory: int, **settings: Any) -> Offer | None:
 
 
 def _fewest_for_states(model: Model, memory: int, settings: Settings) -> int:
-    """Devices that all states fill, undivided."""
+    """Devices that all states fill, undivided; as each update begins, all are there at once."""
     of_search = ("global_batch_tokens", "limit", "track")
     divided = (*registry.everything(Axis), *registry.everything(Partition), DATA, *PIPELINED)
     kept = {name: v for name, v in settings.items() if name not in {*of_search, *divided, "b"}}
     whole = bill(model, **kept)
-    states = sum(whole.size(entry.bytes) for entry in whole.entries if not entry.part)
+    held = (entry for entry in whole.entries if not (entry.part or entry.moved))
+    states = sum(whole.size(entry.bytes) for entry in held)
     return max(-(-states // budget(memory, whole.margin)), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from types import CodeType
 from typing import Any
 
@@ -140,12 +140,8 @@ class Formula:
             _check_definition(symbol, definition, counts)
         for condition in self.conditions:
             _check_condition(condition, counts)
-        result = _evaluate(self._code, counts, lambda: str(self))
+        result = _evaluate(self.expr, counts, lambda: str(self))
         return _narrowed(result) if _is_array(result) else result
-
-    @cached_property
-    def _code(self) -> Compiled:
-        return _compile(self.expr)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -161,14 +157,17 @@ class Compiled:
     below: CodeType
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 12)
 def _compile(expr: sympy.Expr) -> Compiled:
     above, below = printer.fraction(expr)
     source = (printer.python(above), printer.python(below))
     return Compiled(*(compile(part, "<formula>", "eval") for part in source))
 
 
-def _evaluate(code: Compiled, values: Mapping[str, Any], what: Callable[[], str]) -> Any:
+def _evaluate(expr: sympy.Expr, values: Mapping[str, Any], what: Callable[[], str]) -> Any:
+    if expr.is_Integer:
+        return int(expr)
+    code = _compile(expr)
     # The code is the printer's own, over symbol names that are identifiers; input never gets here.
     scope = {"max": _extreme(max), "min": _extreme(min)}
     above = eval(code.above, {"__builtins__": scope}, dict(values))
@@ -186,9 +185,7 @@ def _check_definition(
     needed = {free.name for free in definition.free_symbols}
     if not needed <= values.keys():
         return
-    value = _evaluate(
-        _compile(definition), values, lambda: f"{symbol} = {printer.text(definition)}"
-    )
+    value = _evaluate(definition, values, lambda: f"{symbol} = {printer.text(definition)}")
     given = values.get(symbol.name)
     if given is not None and _any(given != value):
         raise InputError(
@@ -215,9 +212,7 @@ def _check_condition(condition: Condition, values: Mapping[str, Any]) -> None:
     sides = (condition.divisor, condition.dividend)
     if not all(free.name in values for side in sides for free in side.free_symbols):
         return
-    below, above = (
-        _evaluate(_compile(side), values, partial(printer.text, side)) for side in sides
-    )
+    below, above = (_evaluate(side, values, partial(printer.text, side)) for side in sides)
     wrong = above % below != 0
     if condition.either_way:
         wrong = wrong & (below % above != 0)

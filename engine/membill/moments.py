@@ -9,9 +9,9 @@ from itertools import chain, repeat
 
 import sympy
 
-from membill.alive import Storages, readable, running
+from membill.alive import Key, Storages, readable, running, storages
 from membill.backward import Moment, backward, kept_of
-from membill.formula import Formula
+from membill.formula import Definition, Formula
 from membill.layers import Layer
 from membill.ledger import Kept, price, total
 from membill.parts import END, Part, Settings, fitting, settings_of
@@ -61,66 +61,71 @@ class Priced:
 
 
 @dataclass(frozen=True)
-class Simulated:
-    """What happens in a part, before any number is put on it."""
-
-    backward: tuple[Moment, ...]
-    forward: tuple[Moment, ...]
-    kept: frozenset[Tensor]
-
-
-def priced(
-    part: Part,
-    plan: Plan,
-    *,
-    first: bool = False,
-    in_place: bool = True,
-    added: bool = False,
-    specialise: bool = True,
-) -> Priced:
-    """The moments of one of a part under a plan, and what it keeps.
+class Way:
+    """How a part is run and priced, whatever the plan.
 
     first, in_place: as in `membill.backward.backward`. added: whether gradients of weights are
     added to ones that are there, so that a moment has those alone that its op made. specialise:
     as in `Layer.ledger`.
     """
-    how = (first, in_place, added, specialise)
-    return _priced(part.layer, part.where == END, settings_of(fitting(plan, part)), *how)
+
+    first: bool = False
+    in_place: bool = True
+    added: bool = False
+    specialise: bool = True
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What happens in a part, before any number is put on it.
+
+    kept, held, batch, output: as in `Priced`. made: gradients of all its weights.
+    """
+
+    backward: tuple[Moment, ...]
+    forward: tuple[Moment, ...]
+    kept: Storages
+    made: Storages
+    held: Storages
+    batch: Storages
+    output: Storages
+
+
+def simulated(part: Part, plan: Plan, *, first: bool = False, in_place: bool = True) -> Simulated:
+    """What happens in one of a part under a plan; arguments as in `Way`."""
+    return _run(part.layer, part.where == END, fitting(plan, part), first, in_place)
+
+
+def priced(part: Part, plan: Plan, way: Way) -> Priced:
+    """The moments of one of a part under a plan, and what it keeps."""
+    return _priced(part.layer, part.where == END, settings_of(fitting(plan, part)), way)
 
 
 @lru_cache(maxsize=1024)
-def _priced(layer: Layer, end: bool, settings: Settings, *how: bool) -> Priced:
+def _priced(layer: Layer, end: bool, settings: Settings, way: Way) -> Priced:
     """The same; a search for plans asks for few of them often."""
-    run, (first, in_place, added, specialise) = settings.plan, how
-    graph = layer.graph(run.dtype_bytes, run.precision)
-    found = _simulated(
-        layer,
-        run.dtype_bytes == 4,
-        run.precision,
-        run.recompute,
-        first=first,
-        last=end,
-        in_place=in_place,
-    )
+    run = settings.plan
+    found = _run(layer, end, run, way.first, way.in_place)
     moments = (*found.backward, *found.forward)
-    results = {graph.output.storage, *(each.storage for each in graph.held)}
-    batch = [each for each in results if each.role is Role.INDEX]
-    mine = [*found.kept, *results, *graph.weights]
-    sizes = _sizes(moments, mine, layer if specialise else None, run)
-
-    def size(tensors: Iterable[Tensor]) -> Formula:
-        return total(sizes[each.shape, each.dtype] for each in tensors)
-
-    latest = found.backward[-1].made if found.backward else Storages()
+    accounts = (account for each in moments for account in (each.kept, each.working, each.made))
+    others = (found.kept, found.made, found.held, found.batch, found.output)
+    keys = dict.fromkeys(key for account in (*accounts, *others) for key in account)
+    sizes = sizes_of(keys, run, layer.definitions if way.specialise else ())
     return Priced(
-        size(found.kept),
-        _formula(latest, sizes),
-        tuple(_fullest(each, sizes) for each in _undominated(found.backward, sizes, added)),
-        tuple(_fullest(each, sizes) for each in _undominated(found.forward, sizes, added)),
-        size(results.difference(batch, () if end else {graph.output.storage})),
-        size(batch),
-        size([graph.output]),
+        _formula(found.kept, sizes),
+        _formula(found.made, sizes),
+        tuple(_fullest(each, sizes) for each in _undominated(found.backward, sizes, way.added)),
+        tuple(_fullest(each, sizes) for each in _undominated(found.forward, sizes, way.added)),
+        _formula(found.held, sizes),
+        _formula(found.batch, sizes),
+        _formula(found.output, sizes),
     )
+
+
+def _run(layer: Layer, end: bool, plan: Plan, first: bool, in_place: bool) -> Simulated:
+    in_float32 = plan.dtype_bytes == 4
+    how = {"first": first, "last": end, "in_place": in_place}
+    return _simulated(layer, in_float32, plan.precision, plan.recompute, **how)
 
 
 @lru_cache(maxsize=512)
@@ -141,33 +146,42 @@ def _simulated(
     apart = {each.storage for each in (*graph.held, *((graph.output,) if last else ()))}
     passes = running(graph.ops, kept, inputs, apart)
     forward = (Moment(op.path, stays, passing) for op, stays, passing in passes)
-    return Simulated(tuple(moments), tuple(forward), kept)
+    results = {graph.output.storage, *(each.storage for each in graph.held)}
+    batch = {each for each in results if each.role is Role.INDEX}
+    held = results.difference(batch, () if last else {graph.output.storage})
+    found = tuple(moments)
+    return Simulated(
+        found,
+        tuple(forward),
+        storages(kept),
+        found[-1].made if found else Storages(),
+        storages(held),
+        storages(batch),
+        storages([graph.output]),
+    )
 
 
-def _sizes(
-    moments: Sequence[Moment], tensors: Iterable[Tensor], layer: Layer | None, plan: Plan
-) -> Mapping[object, Formula]:
-    """Bytes of a storage of each shape and dtype that there is."""
-    accounts = ((each.kept, each.working, each.made) for each in moments)
-    keys = dict.fromkeys(key for each in accounts for account in each for key in account)
-    keys.update(dict.fromkeys((tensor.shape, tensor.dtype) for tensor in tensors))
-    like = [Kept(Tensor(shape, dtype, path=""), "", ()) for shape, dtype in keys]
-    definitions = layer.definitions if layer else ()
+def sizes_of(
+    keys: Iterable[Key], plan: Plan, definitions: tuple[Definition, ...] = ()
+) -> Mapping[Key, Formula]:
+    """Bytes of a storage of each shape and dtype on a device, with `definitions` put in."""
+    each = tuple(keys)
+    like = [Kept(Tensor(shape, dtype, path=""), "", ()) for shape, dtype in each]
     rows = price(like, (), {beta: plan.dtype_bytes}, definitions, plan.mesh).entries
-    return dict(zip(keys, (row.bytes for row in rows), strict=True))
+    return dict(zip(each, (row.bytes for row in rows), strict=True))
 
 
-def _fullest(moment: Moment, sizes: Mapping[object, Formula]) -> Fullest:
+def _fullest(moment: Moment, sizes: Mapping[Key, Formula]) -> Fullest:
     accounts = (moment.kept, moment.working, moment.made, moment.latest)
     return Fullest(moment.path, moment.again, *(_formula(each, sizes) for each in accounts))
 
 
-def _formula(storages: Storages, sizes: Mapping[object, Formula]) -> Formula:
+def _formula(storages: Storages, sizes: Mapping[Key, Formula]) -> Formula:
     return total(chain.from_iterable(repeat(sizes[key], n) for key, n in storages.items()))
 
 
 def _undominated(
-    moments: Sequence[Moment], sizes: Mapping[object, Formula], added: bool
+    moments: Sequence[Moment], sizes: Mapping[Key, Formula], added: bool
 ) -> list[Moment]:
     """The moments that no other one exceeds whatever the letters stand for."""
     terms = {key: size.expr.as_coefficients_dict() for key, size in sizes.items()}
@@ -181,7 +195,7 @@ def _undominated(
     return [moment for moment, _ in best]
 
 
-def _amounts(accounts: Iterable[Storages], terms: Mapping[object, Amounts]) -> Amounts:
+def _amounts(accounts: Iterable[Storages], terms: Mapping[Key, Amounts]) -> Amounts:
     found: dict[sympy.Expr, sympy.Rational] = {}
     for account in accounts:
         for key, number in account.items():
@@ -195,4 +209,4 @@ def _covers(more: Amounts, less: Amounts) -> bool:
     return all(more.get(monomial, 0) >= number for monomial, number in less.items())
 
 
-__all__ = ["Fullest", "Priced", "priced"]
+__all__ = ["Fullest", "Priced", "Simulated", "Way", "priced", "simulated", "sizes_of"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy
@@ -20,21 +20,40 @@ from membill.shares import Shares, shares
 from membill.symbols import N_d, named, p
 
 
-def needed(model: Model, plan: Plan, how: Count, stage: int) -> Iterator[Formula]:
-    """Bytes that must fit on a device of one stage, at each moment that can be the fullest.
+@dataclass(frozen=True)
+class Need:
+    """What must fit on a device of one stage at one moment of a step, in bytes.
+
+    at: the moment in words; empty for a recipe that trains nothing, whose bill is there all along.
+    """
+
+    stage: int
+    at: str
+    size: Formula
+
+    @property
+    def bytes(self) -> int:
+        """The bytes, if no letter is left in them; InputError otherwise."""
+        return int(self.size())
+
+
+def needed(model: Model, plan: Plan, how: Count, stage: int) -> Iterator[Need]:
+    """What a device of one stage needs at each moment of a step that can be the fullest.
 
     With a recipe that keeps no gradients, and so trains nothing, all that the bill says.
     """
     own = of_stage(model, plan, stage, how)
     if not any(state.kind == GRADIENTS for state in own.recipe.states):
-        yield own.total
+        yield Need(stage, "", own.total)
         return
     found = peak_of(own, how)
-    yield from (event.total for event in found.events if number(event.times, found, {}) > 0)
+    for event in found.events:
+        if number(event.times, found, {}) > 0:
+            yield Need(stage, event.name, event.total)
 
 
-def fullest(model: Model, plan: Plan, how: Count) -> Iterator[tuple[int, Formula]]:
-    """The stages one of which is the fullest, whatever the sizes, with all that each needs.
+def fullest(model: Model, plan: Plan, how: Count) -> Iterator[Need]:
+    """What the stages need one of which is the fullest, whatever the sizes.
 
     Raises InputError for a pipeline whose degree is not a number.
     """
@@ -42,31 +61,33 @@ def fullest(model: Model, plan: Plan, how: Count) -> Iterator[tuple[int, Formula
     for stage, own in found.items():
         others = (other for at, other in found.items() if at < stage or not _within(other, own))
         if not any(_within(own, other) for other in others if other is not own):
-            yield from ((stage, size) for size in needed(model, plan, how, stage))
+            yield from needed(model, plan, how, stage)
 
 
-def most(model: Model, plan: Plan, how: Count) -> int:
-    """Bytes that the fullest device needs; InputError if they are not numbers."""
-    return max(int(size(**how.values)) for _, size in fullest(model, plan, how))
+def most(here: Model, plan: Plan, how: Count) -> Need:
+    """The most that a device needs, of a model with its numbers put in; the first of equals.
+
+    Raises InputError if the bytes are not a number.
+    """
+    return max(fullest(here, plan, put_in(how)), key=lambda need: need.bytes)
 
 
-def taken(model: Model, plan: Plan, how: Count) -> int:
-    """Bytes that the fullest device needs, with the margin; InputError if they are not numbers."""
-    counting = replace(how, values={}, specialise=True)
-    return with_margin(most(numbered(model, how.values), plan, counting), how.margin)
+def put_in(how: Count) -> Count:
+    """How to count a model with its numbers put in."""
+    return replace(how, values={}, specialise=True)
 
 
 def numbered(model: Model, values: Mapping[str, int]) -> Model:
     """The model with numbers put in for letters, so that sizes are summed as numbers."""
     numbers = {named(name).symbol: sympy.Integer(size) for name, size in values.items()}
 
-    def put_in(part: Part) -> Part:
+    def with_numbers(part: Part) -> Part:
         own = ((symbol, given.subs(numbers)) for symbol, given in part.layer.definitions)
         definitions = tuple({**dict(own), **numbers}.items())
         layer = replace(part.layer, definitions=definitions)
         return replace(part, layer=layer, times=part.times.subs(numbers))
 
-    return model.each(put_in)
+    return model.each(with_numbers)
 
 
 def check(model: Model, plan: Plan, how: Count, *letters: sympy.Symbol) -> None:

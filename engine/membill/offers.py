@@ -35,15 +35,16 @@ class Offer:
 
     settings: of the plan and letters, by name, as `Model.bill` takes them. degrees: into what the
     devices are divided, by name. bytes: at the fullest moment of a step, with the margin, if one
-    was asked for. spare: bytes of the memory that are left; below 0 if it does not fit. price:
-    FLOPs that are run again, as a share of those of a step without. steps: micro-batches that each
-    replica runs for the global batch; None if none was given.
+    was asked for. at: that moment in words. spare: bytes of the memory that are left; below 0 if
+    it does not fit. price: FLOPs that are run again, as a share of those of a step without. steps:
+    micro-batches that each replica runs for the global batch; None if none was given.
     """
 
     model: Model
     settings: Settings
     degrees: Degrees
     bytes: int
+    at: str
     spare: int
     price: Fraction
     steps: int | None = None
@@ -141,10 +142,10 @@ class Trials:
         steps = self._steps(candidate)
         settings = {**self._settings(candidate, steps), **chosen}
         plan = with_recipe(make_plan(**split(settings)[1]))
-        counting = replace(self.how, values={}, specialise=True)
-        size = with_margin(most(self.here, plan, counting), self.how.margin)
+        need = most(self.here, plan, self.how)
+        size = with_margin(need.bytes, self.how.margin)
         price, spare = candidate.price, self.memory - size
-        return Offer(self.model, settings, candidate.degrees, size, spare, price, steps)
+        return Offer(self.model, settings, candidate.degrees, size, need.at, spare, price, steps)
 
     def _settings(self, candidate: Candidate, steps: int | None) -> dict[str, Any]:
         """The plan by name; a pipeline of one stage is none."""

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import sympy
 
 from membill import registry
 from membill.bill import Bill, Count, asked, bill
-from membill.bounds import bound, coefficients, grows, largest
+from membill.bounds import coefficients, largest
 from membill.divisions import degrees
 from membill.errors import InputError, unknown
 from membill.fit import fewest
 from membill.formula import Formula
 from membill.mesh import Axis
 from membill.models import Model
-from membill.needs import budget, check, most, needed, numbered, taken, with_margin
+from membill.needs import Need, budget, check, most, needed, numbered, with_margin
 from membill.offers import Offer
 from membill.plans import Plan
 from membill.plans import plan as make_plan
 from membill.recipe import Partition
-from membill.symbols import M, T, b, named
+from membill.symbols import M, T, b
 
 GPUS = "gpus"
 LETTERS = {str(symbol): symbol for symbol in (T, b)}
@@ -34,15 +34,17 @@ class Solution:
 
     value: of `name`. If nothing fits it is 0 for a letter and None for all else. bill: at that
     value; None if nothing fits. needed: bytes at the fullest moment of a step there, with the
-    margin, on the fullest device. left: what that leaves of the memory; below 0 if nothing fits,
-    for what misses by least. Both are None if no number of devices is enough. size: for a letter,
-    what must be at most the memory, in letters. offer: for devices, how they are divided.
+    margin, on the fullest device. at: that moment in words. left: what that leaves of the memory;
+    below 0 if nothing fits, for what misses by least. All are None if no number of devices is
+    enough. size: for a letter, what must be at most the memory, in letters: what is largest at
+    its next value. offer: for devices, how they are divided.
     """
 
     name: str
     value: int | None
     bill: Bill | None
     needed: int | None
+    at: str | None
     left: int | None
     size: Formula | None = None
     offer: Offer | None = None
@@ -70,9 +72,11 @@ def solve(
 ) -> Solution:
     """The most or the least of `name` for which a model fits into `memory` bytes of each device.
 
-    name: "T" or "b" for the longest sequence and the largest micro-batch; a partitioning
-    ("zero") for its smallest stage; a mesh axis ("tp") for its smallest degree; "gpus" for the
-    fewest devices, whichever way they are divided. settings: as in `Model.bill`, for all else.
+    What must fit is what a device holds at the fullest moment of a step; with a recipe that trains
+    nothing, all that the bill says. name: "T" or "b" for the longest sequence and the largest
+    micro-batch; a partitioning ("zero") for its smallest stage; a mesh axis ("tp") for its smallest
+    degree; "gpus" for the fewest devices, whichever way they are divided. settings: as in
+    `Model.bill`, for all else.
     What must divide what holds for the answer. Raises InputError for what is not allowed.
     """
     ways: Mapping[str, Callable[..., Solution]] = {
@@ -93,29 +97,26 @@ def _largest(
 ) -> Solution:
     run, how = asked(model, plan, **settings)
     check(model, run, how, LETTERS[name])
-    room = budget(memory, how.margin)
-    found = largest(model, run, how, LETTERS[name], room)
+    found = largest(model, run, how, LETTERS[name], budget(memory, how.margin))
     at: dict[str, Any] = {name: found.value or found.step}
-    size = taken(model, run, replace(how, values={**how.values, **at}))
-    fits = found.value > 0
-    return Solution(
-        name,
-        found.value,
-        bill(model, plan, **settings, **at) if fits else None,
-        size,
-        memory - size,
-        _binding(needed(model, run, how, found.stage), LETTERS[name], how, room, found.step),
-    )
+    own = bill(model, plan, **settings, **at) if found.value else None
+    need = most(numbered(model, {**how.values, **at}), run, how)
+    size = _binding(model, run, how, {name: found.value + found.step})
+    return Solution(name, found.value, own, *_told(need, how, memory), size)
 
 
-def _binding(
-    sizes: Iterable[Formula], letter: sympy.Symbol, how: Count, room: int, step: int
-) -> Formula:
-    """Of what must fit, that by which the letter is bounded most; in letters."""
-    known = {named(name).symbol: size for name, size in how.values.items() if name != str(letter)}
-    numbers = ((size, size.subs(known)) for size in sizes)
-    growing = [pair for pair in numbers if grows(pair[1], letter, room)]
-    return min(growing, key=lambda pair: bound(pair[1], letter, room, step))[0]
+def _told(need: Need, how: Count, memory: int) -> tuple[int, str, int]:
+    """The bytes that are needed, with the margin; when; and what is left of the memory."""
+    size = with_margin(need.bytes, how.margin)
+    return size, need.at, memory - size
+
+
+def _binding(model: Model, run: Plan, how: Count, beyond: Mapping[str, int]) -> Formula:
+    """Of what must fit, in letters, what is largest at the first value that is too much."""
+    values = {**how.values, **beyond}
+    stage = most(numbered(model, values), run, how).stage
+    sizes = (need.size for need in needed(model, run, how, stage))
+    return max(sizes, key=lambda size: int(size(**values)))
 
 
 def _least(
@@ -126,28 +127,26 @@ def _least(
     room = budget(memory, how.margin)
     last = max(_candidates(name, how.values)) if name in registry.everything(Partition) else 1
     check(model, make_plan(run, **{name: last}), how)
-    tried: dict[int, int] = {}
-    for value, size in _each(numbered(model, how.values), name, run, how):
-        tried[value] = size
-        if size <= room:
+    tried: dict[int, Need] = {}
+    for value, need in _each(numbered(model, how.values), name, run, how):
+        tried[value] = need
+        if need.bytes <= room:
             break
-    best = min(tried, key=lambda value: tried[value])
-    at: dict[str, Any] = {**settings, name: best}
-    fits, size = tried[best] <= room, with_margin(tried[best], how.margin)
-    found = bill(model, plan, **at) if fits else None
-    return Solution(name, best if fits else None, found, size, memory - size)
+    best = min(tried, key=lambda value: tried[value].bytes)
+    fits = tried[best].bytes <= room
+    own = bill(model, plan, **{**settings, name: best}) if fits else None
+    return Solution(name, best if fits else None, own, *_told(tried[best], how, memory))
 
 
-def _each(here: Model, name: str, run: Plan, how: Count) -> Iterator[tuple[int, int]]:
-    """Each stage or degree in order, with the bytes that it takes.
+def _each(here: Model, name: str, run: Plan, how: Count) -> Iterator[tuple[int, Need]]:
+    """Each stage or degree in order, with the most that a device needs then.
 
     Degrees by which something cannot be divided are passed over; all else that is wrong is so
     for the first of them too, and raised.
     """
-    counting = replace(how, values={}, specialise=True)
     for value in _candidates(name, how.values):
         try:
-            yield value, most(here, make_plan(run, **{name: value}), counting)
+            yield value, most(here, make_plan(run, **{name: value}), how)
         except InputError:
             if name in registry.everything(Partition) or value == 1:
                 raise
@@ -167,5 +166,6 @@ def _fewest(
         raise InputError(f"{name}: a plan says how many there are; give its settings by name")
     found = fewest(model, memory=memory, **settings)
     if found is None:
-        return Solution(name, None, None, None, None)
-    return Solution(name, found.gpus, found.bill, found.bytes, found.spare, offer=found)
+        return Solution(name, None, None, None, None, None)
+    told = (found.bytes, found.at, found.spare)
+    return Solution(name, found.gpus, found.bill, *told, offer=found)

@@ -46,6 +46,15 @@ def test_a_page_has_the_states_with_formats_and_who_divides_them(
 
 
 @pytest.mark.parametrize("name", RECIPES)
+def test_a_page_has_what_the_update_makes(rendered: render.Site, name: str) -> None:
+    found = re.findall(
+        r"Each update makes ([a-z ]+) besides, (\d) bytes", plain(page(rendered, name))
+    )
+    width = {"compute": "2", "float32": "4"}
+    assert found == [(each.name, width[str(each.dtype)]) for each in RECIPES[name].step]
+
+
+@pytest.mark.parametrize("name", RECIPES)
 def test_a_page_has_the_closed_form_or_says_what_it_hangs_on(
     rendered: render.Site, name: str
 ) -> None:

@@ -67,7 +67,8 @@ class Training:
     """A module, its inputs, and the rule that updates its parameters, one of torch.optim.
 
     clip: the largest norm of all gradients, or None. held: whether the module's output lives to
-    the end of the step, as in `out = model(x); out.loss.backward()`, or its loss alone.
+    the end of the step, as in `out = model(x); out.loss.backward()`, or its loss alone. The output
+    is the loss, or begins with it.
     """
 
     module: torch.nn.Module
@@ -85,11 +86,11 @@ class Training:
         """Forward, backward, clip, update; then gradients are dropped. enter: told each phase."""
         enter(FORWARD)
         output = self.module(*self.inputs)
-        loss = getattr(output, "loss", output)
+        root = output if isinstance(output, torch.Tensor) else output[0]
         if not self.held:
             del output
         enter(BACKWARD)
-        loss.backward()
+        root.backward()
         if self.clip is not None:
             enter(CLIP)
             # As on a GPU, of which PyTorch knows that it takes all gradients at once.

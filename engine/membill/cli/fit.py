@@ -50,7 +50,7 @@ def _fit(
     size = f"{units.gb(room['memory'])} ({units.gib(room['memory'])})"
     about = [
         settings_text({"model": request.model.name, **letters, **run}),
-        f"{devices} devices of {size}",
+        f"{devices} devices of {size}; what is needed is that at the fullest moment of a step",
     ]
     write((request.model.title, "\n".join(about)), [_section(found, {*run, *letters})])
 
@@ -82,7 +82,7 @@ def _row(offer: Offer) -> dict[str, str]:
         "FLOPs run again": units.percent(offer.price, places=1),
         **{name: spelled(value) for name, value in plan.items() if name != "recompute"},
         **steps,
-        "in GB (10⁹ B)": units.gb(offer.bytes),
+        "needed in GB (10⁹ B)": units.gb(offer.bytes),
         "in GiB (2³⁰ B)": units.gib(offer.bytes),
         "spare": units.gb(offer.spare),
     }
@@ -101,6 +101,7 @@ def _offer_data(offer: Offer) -> dict[str, Any]:
         "settings": _plain({**offer.settings, "recompute": offer.policy}),
         "degrees": dict(offer.degrees),
         "bytes": offer.bytes,
+        "at": offer.at or None,
         "spare": offer.spare,
         "price": str(offer.price),
         "steps": offer.steps,
@@ -145,6 +146,7 @@ command = PerModel(
     "fit",
     _fit,
     _options,
-    help="Show under which plans a model fits on so many devices: what recomputes least first, "
-    "then what has least model parallelism. What is given is not searched for.",
+    help="Show under which plans a model fits on so many devices at the fullest moment of a step: "
+    "what recomputes least first, then what has least model parallelism. What is given is not "
+    "searched for.",
 )

@@ -21,6 +21,7 @@ from membill.symbols import N
 from membill.tables import Table
 
 Parameters: TypeAlias = int | sympy.Symbol
+MADE = "made by each update, and dropped, unless it is fused"
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,10 @@ def described(found: States) -> str:
 def sections(found: States) -> list[Section]:
     """Everything to print below the heading."""
     each = [Section("bytes a parameter", _each(found.recipe))]
+    made = [Section(MADE, _made(found.recipe))] if found.recipe.step else []
     if found.open:
         way = f"membill states {found.recipe.name} --model NAME"
-        return [*each, Section("", (("of a model", way),))]
+        return [*each, *made, Section("", (("of a model", way),))]
     sizes = {
         name: sum_() for name, sum_ in found.totals(found.parameters).items() if not sum_.symbols
     }
@@ -99,6 +101,7 @@ def sections(found: States) -> list[Section]:
         *([] if found.model else [_closed(found)]),
         *([_numbers(sizes)] if sizes else []),
         *(each if found.recipe.frozen else []),
+        *made,
     ]
 
 
@@ -121,6 +124,12 @@ def _each(recipe: Recipe) -> Table:
     ]
     sums = ("sum", "", *(_size(kind.total) for kind in kinds))
     return Table(("state", "dtype", *(kind.name for kind in kinds)), (*rows, sums))
+
+
+def _made(recipe: Recipe) -> Table:
+    """What the update makes besides, for each parameter."""
+    rows = tuple((each.name, str(each.dtype), _size(each.bits / 8)) for each in recipe.step)
+    return Table(("state", "dtype", "bytes a parameter"), rows)
 
 
 def _table(found: States) -> Table:
@@ -194,6 +203,10 @@ def as_data(found: States) -> dict[str, Any]:
                 "on_one_device": formula_data(local[place].bytes) if local else None,
             }
             for place, row in enumerate(rows)
+        ],
+        "made_by_update": [
+            {"name": each.name, "dtype": str(each.dtype), "bits_per_parameter": str(each.bits)}
+            for each in found.recipe.step
         ],
         "totals": {
             name.replace(" ", "_"): _total_data(size)

@@ -45,13 +45,14 @@ def _answer(found: Solution) -> str:
 
 
 def _facts(found: Solution) -> tuple[Fact, ...]:
-    """What is needed and left at the answer, or missing."""
+    """What is needed at the fullest moment, which that is, and what is left or missing."""
     if found.left is None or found.needed is None:
         return (("missing", "no number of devices is enough"),)
+    moment = (("fullest", found.at),) if found.at else ()
     if found.bill is None:
-        return (("missing", _size(-found.left)),)
+        return (("missing", _size(-found.left)), *moment)
     told = () if found.offer is None else (("plan", settings_text(found.offer.settings)),)
-    return (*told, ("needed", _size(found.needed)), ("left", _size(found.left)))
+    return (*told, ("needed", _size(found.needed)), *moment, ("left", _size(found.left)))
 
 
 def _size(size: int) -> str:
@@ -59,7 +60,7 @@ def _size(size: int) -> str:
 
 
 def _form(found: Solution) -> tuple[Fact, ...]:
-    """The letter by the coefficients of what is needed; M is the memory."""
+    """The letter by the coefficients of what is needed at that moment; M is the memory."""
     three = None if found.size is None else coefficients(found.size, LETTERS[found.name])
     if found.size is None or three is None:
         return ()
@@ -73,6 +74,7 @@ def _data(found: Solution) -> dict[str, Any]:
         "asked": found.name,
         "value": found.value,
         "bytes": found.needed if found.bill else None,
+        "at": found.at or None,
         "left": found.left,
         "closed_form": None if found.form is None else str(found.form),
     }
@@ -94,5 +96,5 @@ command = PerModel(
     _solve,
     _options,
     help="Show the longest sequence, the largest micro-batch, the fewest devices, the smallest "
-    "stage or degree with which a model fits.",
+    "stage or degree with which a model fits at the fullest moment of a step.",
 )

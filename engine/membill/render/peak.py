@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from membill.crossover import Crossover, crossover
 from membill.device import GATHERED, OUTPUTS, UPDATE, WORKING
 from membill.errors import InputError
 from membill.events import BACKWARD, FORWARD, Event
 from membill.events import UPDATE as STEP
 from membill.formula import Formula
 from membill.ledger import total
+from membill.outweighing import Outweighing, outweighs
 from membill.peak import Peak
 from membill.recipe import GRADIENTS, WEIGHTS
 from membill.render import charts
@@ -89,7 +89,7 @@ def drawn(peak: Peak, alt: str) -> Markup:
     return charts.areas([sizes for _, sizes in points], alt, marks=marks, unit="B")
 
 
-def overtakes(peak: Peak, letters: Iterable[str]) -> Iterator[tuple[Event, Sequence[Crossover]]]:
+def overtakes(peak: Peak, letters: Iterable[str]) -> Iterator[tuple[Event, Sequence[Outweighing]]]:
     """When the peak exceeds each other moment, by each of some letters that both are linear in.
 
     Other letters have the values of the peak's bill.
@@ -101,8 +101,8 @@ def overtakes(peak: Peak, letters: Iterable[str]) -> Iterator[tuple[Event, Seque
             yield other, found
 
 
-def _where(most: Event, other: Event, letter: str, peak: Peak) -> Crossover | None:
+def _where(most: Event, other: Event, letter: str, peak: Peak) -> Outweighing | None:
     try:
-        return crossover(most, other, letter, **peak.bill.values)
+        return outweighs(most, other, letter, **peak.bill.values)
     except InputError:
         return None

@@ -30,8 +30,8 @@ RECIPES = (
         "adam-mixed",
         "Adam in mixed precision",
         (*MIXED, FIRST, SECOND),
-        "16-bit weights and gradients, a float32 master copy and float32 moments. Updated by a fused"
-        " kernel, as Apex, DeepSpeed and Megatron-LM do, which makes nothing besides.",
+        "16-bit weights and gradients, a float32 master copy and float32 moments. The update is a"
+        " fused kernel, as in Apex, DeepSpeed and Megatron-LM, which makes nothing besides.",
         "Micikevicius et al. 2018; Rajbhandari et al. 2020, section 3.1",
         use="The usual choice for training a large model from the start. torch.autocast keeps the"
         " float32 weights alone, makes 16-bit copies as it goes, and takes as much.",

@@ -13,7 +13,7 @@ from membill.symbols import is_defined, named, names
 
 
 @dataclass(frozen=True)
-class Crossover:
+class Outweighing:
     """One event exceeds another while `letter` is above `bound`, or below it if not `above`."""
 
     letter: str
@@ -29,7 +29,7 @@ class Crossover:
         return f"{self.letter} {'>' if self.above else '<'} {printer.text(self.bound)}"
 
 
-def crossover(one: Event, other: Event, letter: str, **values: int) -> Crossover:
+def outweighs(one: Event, other: Event, letter: str, **values: int) -> Outweighing:
     """When `one` takes more bytes than `other`, as a condition on a letter that both are linear in.
 
     values: for other letters; what has none stays in the bound. Raises InputError if their
@@ -44,7 +44,7 @@ def crossover(one: Event, other: Event, letter: str, **values: int) -> Crossover
         raise InputError(f"{letter}: the two events do not differ by a multiple of it")
     slope = difference.coeff(symbol, 1)
     above = _sign(slope, letter)
-    return Crossover(letter, above, sympy.cancel(-difference.coeff(symbol, 0) / slope))
+    return Outweighing(letter, above, sympy.cancel(-difference.coeff(symbol, 0) / slope))
 
 
 def _sign(slope: sympy.Expr, letter: str) -> bool:
