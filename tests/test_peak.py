@@ -133,6 +133,21 @@ def test_several_micro_batches_add_to_gradients_that_are_there() -> None:
     assert named(often, name)[0].categories["gradients"].expr == whole.bytes.expr
 
 
+def test_a_tied_weight_is_waited_for_under_every_policy() -> None:
+    model = membill.model("gpt-2-124m")
+    settings = {"b": 1, "T": 1024, "recipe": "adam-mixed-fp32-grads"}
+    tied, apart = (
+        model.variant(tied=on).peak(recompute="selective", **settings) for on in (True, False)
+    )
+    waits = 2 * 50257 * 768
+
+    def working(peak: Peak) -> int:
+        event = next(each for each in peak.events if each.name.startswith("backward of gpt2, last"))
+        return peak.bill.size(event.categories["working set"])
+
+    assert working(tied) - working(apart) == waits
+
+
 def test_a_stage_of_a_pipeline_holds_its_micro_batches() -> None:
     peak = llama(schedule="1f1b", pp=4, micro_batches=8)
     assert peak.bytes == max(

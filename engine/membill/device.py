@@ -89,7 +89,7 @@ class Device:
         return tuple(
             row.bytes
             for item in self.items
-            for row in item.part.layer.ledger(plan, specialise=how.specialise).weights
+            for row in how.ledger(replace(item.part, dropped=frozenset()), plan).weights
             if row.tensor in item.part.dropped
         )
 

@@ -12,13 +12,13 @@ from membill.recipe import Recipe
 from membill.tables import spelled
 from membill.units import size
 
-OFFERED = ("attention", "norm", "swiglu", "loss")
+OFFERED = ("attention", "loss")
 PAGE = "reference/calculator.html"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked for: `settings` are those of `Model.bill`, b, T and dimensions among them."""
+    """What is asked for: `settings` are those of `Model.peak`, b, T and dimensions among them."""
 
     model: str
     options: dict[str, Any]
@@ -41,10 +41,12 @@ class Asked:
         model = membill.model(self.model, **self.options)
         every = {**(model.shape if self.resized else {}), **self.resized, **self.settings}
         try:
-            bill = model.bill(**every)
-            total = bill.bytes
+            peak = model.peak(**every)
+            event, needed = peak.event, peak.bytes
         except InputError:
             return None
+        bill = peak.bill
+        sizes = {name: bill.size(formula) for name, formula in event.categories.items()}
         most = {
             name: model.solve(
                 name,
@@ -55,7 +57,9 @@ class Asked:
         }
         return {
             **{name: bill.size(formula) for name, formula in bill.categories.items()},
-            "total": total,
+            "total": bill.bytes,
+            "peak": {**{name: size for name, size in sizes.items() if size}, "peak": needed},
+            "event": event.name,
             "parameters": bill.size(bill.parameters),
             **most,
         }
@@ -122,9 +126,12 @@ SHOWN = """async (address) => {
     return { refused: form.querySelector(".verdict").textContent };
   }
   const cells = [...form.querySelectorAll("[data-exact]")];
+  const peak = [...form.querySelectorAll("[data-peak]")];
   const most = [...form.querySelectorAll("[data-most]")];
   return {
     exact: Object.fromEntries(cells.map((each) => [each.dataset.exact, each.textContent])),
+    peak: Object.fromEntries(peak.map((each) => [each.dataset.peak, each.textContent])),
+    event: form.querySelector("[data-event]").textContent,
     most: Object.fromEntries(most.map((each) => [each.dataset.most, each.textContent])),
   };
 }"""
@@ -135,11 +142,13 @@ def shown(page: Any, address: str) -> dict[str, Any] | str:
     found = page.evaluate(SHOWN, address)
     if "refused" in found:
         return str(found["refused"])
-    exact = {name: number(text) for name, text in found["exact"].items()}
+    exact, peak = (
+        {name: number(text) for name, text in found[table].items()} for table in ("exact", "peak")
+    )
     most = {
         name: 0 if text == "none fits" else number(text) for name, text in found["most"].items()
     }
-    return exact | most
+    return {**exact, **most, "peak": peak, "event": found["event"]}
 
 
 def number(text: str) -> int:

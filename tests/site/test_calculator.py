@@ -49,7 +49,7 @@ CALLS = [
           {"b": 1, "T": 2048, "recipe": "adafactor", "recompute": "selective", "tp": 8, "sp": True,
            "zero": 1, "dp": 16, "schedule": "interleaved", "pp": 8, "micro_batches": 16,
            "chunks": 2}, resized={"d": 6144, "V": 50304}),
-    Asked("qwen3-4b", {"tied": False, "norm": "fused", "loss": "chunked"}, {"b": 3, "T": 512}),
+    Asked("qwen3-4b", {"tied": False, "loss": "chunked"}, {"b": 3, "T": 512}),
     Asked("bert-base", {"head": "classifier"}, {"b": 3, "T": 512, "more-C": 7}),
 ]  # fmt: skip
 
@@ -58,27 +58,33 @@ CALLS = [
 def test_copied_calls_run_and_give_the_same(page: Any, asked: Asked) -> None:
     found = shown(page, asked.address)
     assert isinstance(found, dict), found
-    assert _python(page) == found["total"]
-    assert _command(page) == found["total"]
+    same = (found["total"], found["peak"]["peak"], found["event"])
+    assert _python(page) == same
+    assert _command(page) == same
 
 
 def _copied(page: Any, name: str) -> str:
     return str(page.get_attribute(f"[data-answer={name}]", "data-copy"))
 
 
-def _python(page: Any, folder: Path | None = None) -> int:
+def _python(page: Any, folder: Path | None = None) -> tuple[int, int, str]:
+    """The bill's total, the peak and its event as the copied Python prints them."""
     command = [sys.executable, "-c", _copied(page, "python")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
-    return int(done.stdout)
+    peak, total = done.stdout.splitlines()
+    size, _, event = peak.partition(" ")
+    return int(total), int(size), event
 
 
-def _command(page: Any, folder: Path | None = None) -> int:
+def _command(page: Any, folder: Path | None = None) -> tuple[int, int, str]:
+    """The same as the copied command prints them."""
     program, *arguments = shlex.split(_copied(page, "command"))
     run = "import sys; from membill.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", run, *arguments, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
     assert program == "membill"
-    return int(json.loads(done.stdout)["total"]["bytes"])
+    told = json.loads(done.stdout)
+    return int(told["total"]["bytes"]), int(told["peak"]["bytes"]), told["peak"]["at"]
 
 
 def chosen(page: Any, content: str | bytes, name: str = "config.json") -> str:
@@ -101,7 +107,9 @@ def test_a_config_json_is_read_as_the_engine_reads_it(page: Any, tmp_path: Path,
     assert shown(page, "#model=llama-3-8b&T=512") is not None
     said = chosen(page, file.read_text("utf-8"))
     assert "No answer" not in said
-    bill = membill.model(str(file)).bill(b=1, T=512)
+    peak = membill.model(str(file)).peak(b=1, T=512)
+    bill = peak.bill
+    assert number(page.inner_text("[data-peak=peak]")) == peak.bytes
     assert number(page.inner_text("[data-exact=total]")) == bill.bytes
     assert number(page.inner_text("[data-exact=parameters]")) == bill.size(bill.parameters)
 
@@ -110,8 +118,11 @@ def test_a_model_of_a_file_is_restored_from_its_address(page: Any, tmp_path: Pat
     (tmp_path / "config.json").write_text(json.dumps(fact("qwen3-4b")), "utf-8")
     shown(page, "#model=llama-3-8b&T=1024")
     chosen(page, json.dumps(fact("qwen3-4b")))
-    total = number(page.inner_text("[data-exact=total]"))
-    assert (_python(page, tmp_path), _command(page, tmp_path)) == (total, total)
+    total, peak = (
+        number(page.inner_text(f"[data-{name}]")) for name in ("exact=total", "peak=peak")
+    )
+    same = (total, peak, page.inner_text("[data-event]"))
+    assert (_python(page, tmp_path), _command(page, tmp_path)) == (same, same)
     address = page.evaluate("location.hash")
     other = shown(page, "#model=llama-3-8b")
     assert isinstance(other, dict)

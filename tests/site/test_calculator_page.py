@@ -41,8 +41,8 @@ def verdict(page: Any) -> str:
     return str(page.inner_text(".verdict"))
 
 
-def total(page: Any) -> int:
-    return number(page.inner_text("[data-exact=total]"))
+def peak(page: Any) -> int:
+    return number(page.inner_text("[data-peak=peak]"))
 
 
 def test_what_is_wrong_is_said_beside_its_field_and_old_numbers_are_dimmed(page: Any) -> None:
@@ -115,10 +115,10 @@ def test_a_link_restores_everything(page: Any) -> None:
     page.fill("[name=pp]", "4")
     page.check("[name=sp]")
     read = "[...new FormData(document.forms['calculator-form'])].filter(([n]) => n != 'file')"
-    before = (page.evaluate(read), verdict(page), total(page))
+    before = (page.evaluate(read), verdict(page), peak(page))
     other = page.context.new_page()
     other.goto(page.get_attribute("[data-answer=link]", "data-copy"))
-    assert (other.evaluate(read), verdict(other), total(other)) == before
+    assert (other.evaluate(read), verdict(other), peak(other)) == before
     other.close()
 
 
@@ -130,15 +130,15 @@ def test_it_works_with_the_keyboard_alone(page: Any) -> None:
         page.keyboard.press("Tab")
     assert names[:4] == ["model", "file", "option-attention", "option-norm"]
     assert {"SUMMARY", "b", "T", "recipe", "recompute", "tp"} <= set(names)
-    before = total(page)
+    before = peak(page)
     page.focus("[name=recompute]")
     page.keyboard.press("ArrowDown")
-    assert total(page) != before
-    before = total(page)
+    assert peak(page) != before
+    before = peak(page)
     page.focus("[name=b]")
     page.keyboard.press("End")
     page.keyboard.type("6")
-    assert total(page) > before
+    assert peak(page) > before
 
 
 def test_every_field_has_a_name_that_is_read_out(page: Any) -> None:
@@ -172,7 +172,7 @@ def test_the_curve_is_the_table_beneath_it(page: Any) -> None:
     assert len(lengths) == page.locator("[data-answer=curve] circle").count() == 8
     for length, exact in zip(lengths, bytes_of, strict=True):
         page.fill("[name=T]", str(number(length)))
-        assert number(exact) == total(page)
+        assert number(exact) == peak(page)
 
 
 def test_it_comes_and_goes_with_instant_navigation(browser: Any, served: str) -> None:
@@ -186,11 +186,11 @@ def test_it_comes_and_goes_with_instant_navigation(browser: Any, served: str) ->
         page.click(".md-tabs a:has-text('Symbols')")
         page.wait_for_selector("#calculator-form", state="detached")
         page.click(".md-tabs a:has-text('Calculator')")
-        page.wait_for_selector("[data-exact=total]")
+        page.wait_for_selector("[data-peak=peak]")
     assert page.evaluate("window.same"), "the pages were not put in, but loaded"
-    before = total(page)
+    before = peak(page)
     page.fill("[name=T]", "16384")
-    assert total(page) > before
+    assert peak(page) > before
     assert "T=16384" in page.url
     assert page.complaints == []
     page.context.close()

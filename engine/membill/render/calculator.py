@@ -1,7 +1,8 @@
 """What the calculator knows: models, architectures, recipes, schedules, each with its formulas.
 
-The script on the page does what `membill.bill` does, from the same parts: it multiplies what one
-of a part keeps by how many of them a device runs and how many micro-batches it holds, and adds up.
+The script on the page does what `membill.bill` and `membill.peak` do, from the same parts: it
+multiplies what one of a part keeps by how many of them a device runs and how many micro-batches it
+holds, and adds up; and it finds the moment of a step at which most is on the device.
 """
 
 from __future__ import annotations
@@ -12,23 +13,27 @@ from typing import Any
 from membill import registry, symbols
 from membill.architecture import Architecture
 from membill.config import configurations_data
-from membill.dtypes import DType
 from membill.finding import made
 from membill.json_file import MOST_BYTES
 from membill.mesh import Axis
 from membill.models import TIED, Model
 from membill.pipeline import Schedule
-from membill.recipe import WEIGHTS, Partition, Recipe
+from membill.recipe import GRADIENTS, WEIGHTS, Partition, Recipe
 from membill.recompute import Policy
 from membill.render.functions import Functions, quoted
-from membill.render.parts import Parts, chosen, offered, policies, switches, trained_with
+from membill.render.parts import (
+    WIDTH,
+    Parts,
+    chosen,
+    offered,
+    policies,
+    switches,
+    trained_with,
+    width,
+)
 from membill.shapes import Shape
 from membill.state import State
-from membill.symbols import beta
 from membill.tables import spelled
-
-WIDTH = 2
-"""Bytes of the compute dtype."""
 
 
 def script(known: registry.Registry, shapes: Collection[Shape], options: Iterable[str]) -> str:
@@ -67,6 +72,7 @@ def script(known: registry.Registry, shapes: Collection[Shape], options: Iterabl
         "shaped": parts.shaped,
         "variants": parts.variants.rows,
         "weights": parts.weights.rows,
+        "steps": parts.steps.data,
     }
     return (
         f"window.membill = {quoted(data)};\n"
@@ -117,10 +123,15 @@ def _tied(model: Model) -> Mapping[str, Any]:
 
 
 def _recipe(recipe: Recipe) -> Mapping[str, Any]:
+    """A recipe; `added` if gradients have another dtype than weights, so that they are summed."""
     return {
         "title": recipe.title,
         "usual": recipe.usual,
         "states": [_state(recipe, state) for state in recipe.states],
+        "step": [_state(recipe, state) for state in recipe.step],
+        "added": any(
+            width(state.dtype) != [WIDTH, 1] for state in recipe.states if state.kind == GRADIENTS
+        ),
     }
 
 
@@ -131,16 +142,10 @@ def _state(recipe: Recipe, state: State) -> Mapping[str, Any]:
         "kind": state.kind,
         "frozen": state.kind == WEIGHTS,
         "shaped": f"{recipe.name}|{state.name}" if state.of is not None else "",
-        "bytes": _width(state.dtype),
-        "constants": [[each.block, _width(each.dtype)] for each in state.constants],
-        "small": state.small and [state.small.entries, _width(state.small.dtype)],
+        "bytes": width(state.dtype),
+        "constants": [[each.block, width(each.dtype)] for each in state.constants],
+        "small": state.small and [state.small.entries, width(state.small.dtype)],
     }
-
-
-def _width(dtype: DType) -> list[int]:
-    """The bytes of a number as a quotient."""
-    width = dtype.bytes.subs(beta, WIDTH)
-    return [int(width.p), int(width.q)]
 
 
 def _schedule(each: Schedule, functions: Functions) -> Mapping[str, Any]:

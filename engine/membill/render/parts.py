@@ -1,8 +1,8 @@
 """The parts of models for the calculator: what one of each holds, under every choice on the page.
 
 A part has a variant for each choice of the options that the page offers: its weights, its buffers,
-its tables, and what it keeps under each way to run it. Variants and weights stand in tables, once
-each; parts refer to their places.
+its tables, what it keeps under each way to run it, and what happens in it during a step. Variants
+and weights stand in tables, once each; parts refer to their places.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from membill import registry
 from membill.bill import as_weight
 from membill.config import Configuration
+from membill.dtypes import DType
 from membill.layers import Layer, OptionValue
 from membill.ledger import Row, total
 from membill.mesh import Axis
@@ -25,9 +26,14 @@ from membill.plans import Plan, plan
 from membill.recipe import Recipe
 from membill.recompute import Policy
 from membill.render.functions import Functions, Table
+from membill.render.steps import Steps
 from membill.shapes import Shape
 from membill.state import State
+from membill.symbols import beta
 from membill.tables import spelled
+
+WIDTH = 2
+"""Bytes of the compute dtype."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class Parts:
         return tuple(
             (recipe, state)
             for recipe in trained_with(self.known)
-            for state in recipe.states
+            for state in (*recipe.states, *recipe.step)
             if state.of is not None
         )
 
@@ -78,6 +84,12 @@ class Parts:
         )
         return tuple(replace(run, mesh=replace(run.mesh, open=True)) for run in runs)
 
+    @cached_property
+    def steps(self) -> Steps:
+        """What happens in the parts during a step."""
+        among = 2 ** len(switches(self.known))
+        return Steps(self.functions, self._runs[::among], self._runs[:among])
+
     def _variant(self, part: Part, tied: str) -> Mapping[str, Any]:
         ledgers = [part.ledger(run, specialise=False) for run in self._runs]
         bare = ledgers[0]
@@ -88,18 +100,26 @@ class Parts:
             "buffers": self.functions.of(total(row.bytes for row in bare.buffers)),
             "tables": {row.tensor: self.functions.of(row.bytes) for row in bare.tables},
             "kept": [self.functions.of(ledger.total()) for ledger in ledgers],
+            "step": self.steps.of(part, bool(bare.tables)),
         }
 
-    def _weight(self, part: Part, row: Row, tied: bool) -> list[int]:
-        """Its entries; 1 if it may be tied; 1 if it is trained; what each shaped state keeps."""
+    def _weight(self, part: Part, row: Row, tied: bool) -> list[Any]:
+        """Its entries, 1 if it may be tied, 1 if it is trained, width, what shaped states keep."""
         weight = as_weight(part, row)
         numbers = (state.numbers(weight) for _, state in self._shaped)
         return [
             self.functions.of(row.entries),
             int(tied),
             int(weight.trainable),
+            width(row.dtype),
             *map(self.functions.of, numbers),
         ]
+
+
+def width(dtype: DType) -> list[int]:
+    """The bytes of a number as a quotient."""
+    found = dtype.bytes.subs(beta, WIDTH)
+    return [int(found.p), int(found.q)]
 
 
 def offered(model: Model, options: Collection[str]) -> dict[str, dict[str, Any]]:

@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { form, words, most, Refused } = globalThis.membillCalculator;
+  const { form, words, most, said: named, Refused } = globalThis.membillCalculator;
   if (!form) return;
   const { engine, element } = form;
 
@@ -25,44 +25,60 @@
     return element("div", around, made);
   }
 
-  /** The sum of each category, in the order of the bill. */
-  function categories(bill) {
+  /** The sum of each category of [category, bytes], in order. */
+  function categories(lines) {
     const found = new Map();
-    for (const { category, bytes } of bill.entries) {
+    for (const [category, bytes] of lines) {
       found.set(category, (found.get(category) ?? 0n) + bytes);
     }
     return [...found];
   }
 
-  function verdict(bill, { memory }, unit) {
-    const room = memory - bill.total;
-    const [least, spare] = [
-      words.size(bill.total, unit),
+  function verdict(peak, { memory }, unit) {
+    const room = memory - peak.bytes;
+    const [needed, spare] = [
+      words.size(peak.bytes, unit),
       words.size(room < 0n ? -room : room, unit),
     ];
-    const said = room < 0n ? `does not fit: ${spare} too much` : `fits, with ${spare} to spare`;
-    return `${least} of ${words.size(memory, unit)}: ${said}.`;
+    const said = room < 0n ? `does not fit, ${spare} too much` : `fits, with ${spare} to spare`;
+    return `Needs ${needed} at the fullest moment of a step. ${words.size(memory, unit)}: ${said}.`;
   }
 
-  function facts(bill, { schedule, pp }) {
-    const stage = schedule ? `Of ${pp} stages, counted from 0, the fullest is ${bill.stage}. ` : "";
-    const number = element("span", { "data-exact": "parameters" }, words.grouped(bill.parameters));
-    return element("p", { class: "small" }, stage, "The device holds ", number, " parameters.");
+  function moment(peak, { schedule, pp }) {
+    const { stage } = peak.bill;
+    const where = schedule ? `, on stage ${stage}, the fullest of ${pp}, counted from 0` : "";
+    const name = element("strong", { "data-event": "" }, named(peak));
+    return element("p", { class: "small" }, "That moment is ", name, `${where}.`);
   }
 
-  /** Every line of the table: [name, bytes]. What is more than a category comes after them. */
-  function categoryTable(bill) {
+  function facts(peak) {
+    const number = words.grouped(engine.parameters(peak.bill));
+    const exact = element("span", { "data-exact": "parameters" }, number);
+    return element("p", { class: "small" }, "The device holds ", exact, " parameters.");
+  }
+
+  /** A table of bytes by category, and of all of them. attribute: what its exact numbers have. */
+  function categoryTable(label, lines, total, attribute) {
+    const all = lines.reduce((sum, [, bytes]) => sum + bytes, 0n);
     const line = (name, bytes) =>
       row(
         head(name),
-        element("td", { class: "number", "data-exact": name }, words.exact(bytes)),
+        element("td", { class: "number", [attribute]: name }, words.exact(bytes)),
         cell(words.size(bytes, "GB")),
         cell(words.size(bytes, "GiB")),
-        cell(words.percent(bytes, bill.total)),
+        cell(words.percent(bytes, all)),
       );
-    const rows = categories(bill).map(([name, bytes]) => line(name, bytes));
+    const rows = categories(lines).map(([name, bytes]) => line(name, bytes));
     const header = heading("On one device", "exact", "in GB (10⁹ B)", "in GiB (2³⁰ B)", "share");
-    return table("The bill by category", header, rows, line("total", bill.total));
+    return table(label, header, rows, line(total, all));
+  }
+
+  const peakTable = ({ entries }) =>
+    categoryTable("The fullest moment by category", entries, "peak", "data-peak");
+
+  function billTable({ bill }) {
+    const lines = bill.entries.map(({ category, bytes }) => [category, bytes]);
+    return categoryTable("The bill by category", lines, "total", "data-exact");
   }
 
   /** How far b or T can go alone; what is in its way where that cannot be told. */
@@ -104,7 +120,7 @@
     return [text, `${[...factors, sum].join("·")} = ${words.exact(bytes)}`];
   }
 
-  function formulas(bill) {
+  function formulas({ bill }) {
     const rows = bill.entries.map((entry) => {
       const lines = put(entry, bill).map((text) => element("code", {}, text));
       const name = [entry.category, entry.part].filter(Boolean).join(", ");
@@ -124,8 +140,10 @@
     table,
     categories,
     verdict,
+    moment,
     facts,
-    categoryTable,
+    peakTable,
+    billTable,
     limits,
     formulas,
   };

@@ -1,9 +1,9 @@
-// The bill of a model under a plan, from the functions that the engine has printed.
-// It takes the same steps as membill.bill, in exact integers; no coefficient stands here.
+// The bill of a model under a plan and the peak of its step, from the functions that the engine has
+// printed. It takes the same steps as membill.bill, in exact integers; no coefficient stands here.
 "use strict";
 
 (() => {
-  const { Refused, ONE, times, plus, whole } = globalThis.membillCalculator;
+  const { Refused, ONE, times, plus, whole, peak: peakOf } = globalThis.membillCalculator;
 
   /** A calculator over the data that the engine has written. */
   function calculator(data) {
@@ -39,12 +39,13 @@
     const text = (place) => data.formulas[place][2];
     const shares = globalThis.membillCalculator.shares(data, { value, check, text, letters });
     const states = globalThis.membillCalculator.states(data, value);
+    const steps = globalThis.membillCalculator.steps(data.steps);
+    const device = globalThis.membillCalculator.devices(data, { value, states, steps });
+    const policy = ({ recompute }) => data.policies.indexOf(recompute);
 
-    /** The way the setting runs a part: every policy with every choice of the switches. */
-    function run(setting) {
-      const on = Object.keys(data.switches).map((name) => (setting.switches[name] ? 1 : 0));
-      return on.reduce((at, bit) => 2 * at + bit, data.policies.indexOf(setting.recompute));
-    }
+    /** Every choice of the switches has a place, and under each policy there is every choice. */
+    const chosen = ({ switches }, from = 0) =>
+      Object.keys(data.switches).reduce((at, name) => 2 * at + (switches[name] ? 1 : 0), from);
 
     /** Lines of one formula, each so many times, those of one kind as one. */
     function lines(items, values) {
@@ -65,7 +66,7 @@
       return items.map(({ part, own, number, held: holds }) => ({
         category: part.category,
         part: part.name,
-        place: own.kept[run(setting)],
+        place: own.kept[chosen(setting, policy(setting))],
         number,
         held: holds,
       }));
@@ -110,24 +111,24 @@
         ({ bytes }) => bytes !== 0n,
       );
       const total = entries.reduce((sum, { bytes }) => sum + bytes, 0n);
-      return { stage, values, entries, parameters: states.parameters(items, values), total };
+      return { stage, values, items, entries, total };
     }
 
-    /** The bill of the fullest stage; the first of equals. */
-    function bill(setting) {
+    const every = ({ pp }) => Array.from({ length: Number(pp) }, (_, stage) => stage);
+
+    /** The peak on the fullest of some stages, the first of equals, with the bill of that stage. */
+    function peak(setting, stages = every(setting)) {
+      const sized = steps.sized(value, chosen(setting), letters(setting, 0));
       let most = null;
-      for (let stage = 0; stage < Number(setting.pp); stage += 1) {
-        const each = ofStage(setting, stage);
-        if (most === null || each.total > most.total) most = each;
+      for (const stage of stages) {
+        const bill = ofStage(setting, stage);
+        const found = peakOf(device(setting, bill, sized, policy(setting)));
+        if (most === null || found.bytes > most.bytes) most = { ...found, bill };
       }
       return most;
     }
 
-    /** Bytes that the fullest of some stages holds. */
-    const total = (setting, stages) =>
-      stages
-        .map((stage) => ofStage(setting, stage).total)
-        .reduce((most, each) => (each > most ? each : most));
+    const parameters = ({ items, values }) => states.parameters(items, values);
 
     /** Letters that formulas of a model speak of, besides its dimensions and those of a plan. */
     function unknown({ architecture, dims, options }) {
@@ -155,11 +156,11 @@
       return new Set(used.map(([name]) => name));
     }
 
-    /** What must divide what for a bill: names and a function of these, of both sides. */
+    /** What must divide what for a step: names and a function of these, of both sides. */
     function conditions(setting) {
       gathered = new Set();
       try {
-        bill(setting);
+        peak(setting);
         return [...gathered].map((place) => data.checks[place].slice(0, 4));
       } finally {
         gathered = null;
@@ -168,7 +169,7 @@
 
     const { contenders } = shares;
     const degrees = Object.values(data.axes).map(({ letter }) => letter);
-    return { degrees, axes, bill, conditions, contenders, letters, text, total, unknown };
+    return { degrees, axes, conditions, contenders, letters, parameters, peak, text, unknown };
   }
 
   Object.assign(globalThis.membillCalculator, { calculator });

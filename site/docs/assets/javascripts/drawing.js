@@ -1,11 +1,11 @@
-// What the calculator draws: the bill as a bar against the memory, and memory over length.
+// What the calculator draws: the peak as a bar against the memory, and over length.
 "use strict";
 
 (() => {
   const { form, words, show, Refused } = globalThis.membillCalculator;
   if (!form) return;
   const { engine, element } = form;
-  const COLOURS = 12;
+  const COLOURS = 14;
   const SVG = "http://www.w3.org/2000/svg";
   const WIDTH = 440;
   const FIRST = 1024n;
@@ -27,9 +27,9 @@
   const write = (x, y, text, kind) => svg("text", { x, y, class: kind }, text);
 
   /** Categories end to end, and the memory as a line across. */
-  function bar(bill, { memory }, unit) {
-    const groups = show.categories(bill);
-    const longest = bill.total > memory ? bill.total : memory;
+  function bar(peak, { memory }, unit) {
+    const groups = show.categories(peak.entries);
+    const longest = peak.bytes > memory ? peak.bytes : memory;
     const across = (bytes) => (Number((bytes * 10000n) / longest) / 10000) * (WIDTH - 4) + 2;
     let before = 0n;
     const parts = groups.map(([category, bytes], at) => {
@@ -60,7 +60,7 @@
     const stages = engine.contenders(setting);
     return all.flatMap((T) => {
       try {
-        return [[T, engine.total({ ...setting, T }, stages)]];
+        return [[T, engine.peak({ ...setting, T }, stages).bytes]];
       } catch (problem) {
         if (!(problem instanceof Refused)) throw problem;
         return [];
@@ -116,7 +116,7 @@
     );
     const names = points.filter(([T]) => T % FIRST === 0n && LENGTHS.includes(T));
     const said = points.map(([T, each]) => `${words.grouped(T)} tokens ${words.size(each, unit)}`);
-    const label = `Line chart of the bytes on a device over the length of a sequence: ${said.join(", ")}`;
+    const label = `Line chart of the peak of a step over the length of a sequence: ${said.join(", ")}`;
     const drawn = image(
       284,
       label,
@@ -139,7 +139,7 @@
       "details",
       {},
       element("summary", {}, "The data as a table"),
-      show.table("Memory over length", header, rows),
+      show.table("The peak over length", header, rows),
     );
     return element("figure", { class: "chart" }, drawn, data);
   }

@@ -13,6 +13,7 @@
   const ONE = [1n, 1n];
   const times = (...parts) => parts.reduce(([a, b], [c, d]) => [a * c, b * d], ONE);
   const plus = (parts) => parts.reduce(([a, b], [c, d]) => [a * d + c * b, b * d], [0n, 1n]);
+  const less = ([a, b], [c, d]) => [a * d - c * b, b * d];
   const atMost = ([a, b], [c, d]) => a * d <= c * b;
   const ceiling = ([above, below]) => (above + below - 1n) / below;
 
@@ -21,5 +22,5 @@
     return above / below;
   }
 
-  globalThis.membillCalculator = { Refused, ONE, times, plus, atMost, ceiling, whole };
+  globalThis.membillCalculator = { Refused, ONE, times, plus, less, atMost, ceiling, whole };
 })();

@@ -1,4 +1,4 @@
-// The largest batch and the longest sequence that fit, by halving: a bill grows with both.
+// The largest batch and the longest sequence that fit, by halving: a peak grows with both.
 "use strict";
 
 (() => {
@@ -48,7 +48,7 @@
     const unit = step(engine, setting, letter);
     const stages = engine.contenders(setting);
     const fits = (steps) =>
-      engine.total({ ...setting, [letter]: steps * unit }, stages) <= setting.memory;
+      engine.peak({ ...setting, [letter]: steps * unit }, stages).bytes <= setting.memory;
     return { value: unit * largest(fits), step: unit };
   }
 

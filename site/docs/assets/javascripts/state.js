@@ -58,20 +58,22 @@
   function present(found) {
     const unit = field("unit").value;
     const asked = setting(found);
-    const bill = engine.bill(asked);
+    const peak = engine.peak(asked);
     const parts = {
-      facts: show.facts(bill, found),
-      bar: show.bar(bill, found, unit),
-      table: show.categoryTable(bill),
+      moment: show.moment(peak, found),
+      bar: show.bar(peak, found, unit),
+      facts: show.facts(peak),
+      peak: show.peakTable(peak),
+      bill: show.billTable(peak),
       most: show.limits(asked),
       curve: show.curve(asked, unit),
-      formulas: show.formulas(bill),
+      formulas: show.formulas(peak),
     };
     for (const [name, part] of Object.entries(parts)) answer(name).replaceChildren(part);
-    answer("verdict").textContent = show.verdict(bill, found, unit);
-    answer("verdict").classList.toggle("over", bill.total > found.memory);
+    answer("verdict").textContent = show.verdict(peak, found, unit);
+    answer("verdict").classList.toggle("over", peak.bytes > found.memory);
     answer("python").dataset.copy = words.python(found, data);
-    answer("command").dataset.copy = words.commandLine(found, data);
+    answer("command").dataset.copy = words.commandLine(found, data, peak.bill.stage);
   }
 
   /** Do something that may be refused; what is wrong is shown. */
@@ -150,4 +152,5 @@
   };
 
   restore();
+  form.dataset.filled = "";
 })();

@@ -14,12 +14,21 @@
   function states(data, value) {
     const width = ([above, below]) => [BigInt(above), BigInt(below)];
 
+    const isTied = (share, [, tied]) => share.tied && tied === 1;
+    const rows = (share) => share.own.weights.map((place) => data.weights[place]);
+
     /** Weights of a share, less what is the embedding's: entries, trained or not, numbers. */
     const weights = (share) =>
-      share.own.weights
-        .map((place) => data.weights[place])
-        .filter(([, tied]) => !(share.tied && tied))
-        .map(([entries, , trained, ...numbers]) => ({ entries, trained, numbers }));
+      rows(share)
+        .filter((row) => !isTied(share, row))
+        .map(([entries, , trained, , ...numbers]) => ({ entries, trained, numbers }));
+
+    /** Bytes of the weights of one of a share: its own, or those that are the embedding's. */
+    function sizes(share, values, tied) {
+      const mine = rows(share).filter((row) => isTied(share, row) === tied);
+      const bytes = mine.map(([entries, , , each]) => times(value(entries, values), width(each)));
+      return whole(plus(bytes), "weights");
+    }
 
     function parameters(items, values) {
       const sizes = items.flatMap((share) =>
@@ -89,17 +98,19 @@
       };
     }
 
-    /** The lines of a bill for what the recipe keeps. */
-    function of(setting, items, values) {
-      const divided = new Set(
-        Object.entries(setting.stages).flatMap(([name, at]) => data.partitions[name].stages[at]),
-      );
-      return data.recipes[setting.recipe].states.map((state) =>
-        line(state, numbers(state, items, values), divided.has(state.kind) ? values.N_d : 1n),
+    /** The kinds of states that devices divide. */
+    const divided = ({ stages }) =>
+      new Set(Object.entries(stages).flatMap(([name, at]) => data.partitions[name].stages[at]));
+
+    /** Lines for what the recipe keeps, or makes in its step. */
+    function of(setting, items, values, kept = "states") {
+      const shared = divided(setting);
+      return data.recipes[setting.recipe][kept].map((state) =>
+        line(state, numbers(state, items, values), shared.has(state.kind) ? values.N_d : 1n),
       );
     }
 
-    return { of, parameters };
+    return { of, parameters, divided, sizes };
   }
 
   Object.assign(globalThis.membillCalculator, { states });

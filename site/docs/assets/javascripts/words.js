@@ -95,7 +95,7 @@
     return typeof value === "bigint" ? value.toString() : JSON.stringify(value);
   }
 
-  /** The call in Python that gives the same bill. */
+  /** The call in Python that gives the same peak and bill. */
   function python(read, data) {
     const named = ([name, value]) => `${name}=${literal(value)}`;
     const options = read.options
@@ -103,11 +103,14 @@
       .map(named);
     const model = `membill.model(${[literal(read.model), ...options].join(", ")})`;
     const given = settings(read, data).map(named).join(", ");
-    return `import membill\n\nbill = ${model}.bill(${given})\nprint(bill.bytes)\n`;
+    return (
+      `import membill\n\npeak = ${model}.peak(${given})\n` +
+      "print(peak.bytes, peak.event.name)\nprint(peak.bill.bytes)\n"
+    );
   }
 
-  /** The command that gives the same bill. */
-  function commandLine(read, data) {
+  /** The command that gives the same bill, of a stage, and the peak there. */
+  function commandLine(read, data, stage) {
     const dims = new Set(letters(read, data).map(([name]) => name));
     const long = (name) => `--${name.replaceAll("_", "-")}`;
     const flag = ([name, value]) => {
@@ -120,6 +123,7 @@
       return value === "on" ? long(name) : `--no-${long(name).slice(2)}`;
     };
     const given = [...settings(read, data).map(flag), ...read.options.map(option)];
+    if (read.schedule) given.push(`--stage ${stage}`);
     return ["membill bill", read.model, ...given].join(" ");
   }
 
