@@ -19,7 +19,7 @@ serve: $(VENV)/with-site
 	$(BIN)/membill site serve
 
 test: $(VENV)/with-site $(VENV)/with-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: $(VENV)/with-check
 	$(BIN)/ruff check .

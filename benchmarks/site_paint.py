@@ -20,7 +20,11 @@ PAGES = (
     "index.html", "start.html", "reference/layers/llama.html", "reference/layers/deepseek_v3.html",
     "reference/models/llama-3-8b.html", "reference/ops.html", "reference/calculator.html",
 )  # fmt: skip
-PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+PAINT = """new Promise(done => new PerformanceObserver(list => {
+  for (const { name, startTime } of list.getEntries()) {
+    if (name === "first-contentful-paint") done(startTime);
+  }
+}).observe({ type: "paint", buffered: true }))"""
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -1,10 +1,12 @@
-"""MkDocs hook: generates the reference, fills in hand-written pages, adds the math font.
+"""MkDocs hook: generates the reference, fills in hand-written pages, adds font and pictures.
 
-MEMBILL_SPECS names spec files of your own, joined as in PATH, that get pages too.
+MEMBILL_SPECS names spec files of your own, joined as in PATH, that get pages too. With
+MEMBILL_SITE_URL, where the site will stand, each page has the picture that links to it show.
 """
 
 import os
 import sys
+from html import escape
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -14,8 +16,9 @@ FONT = "assets/fonts/stix-two-math.woff2"
 
 
 def on_config(config):
-    """Write the generated pages and add them to the navigation."""
+    """Write the generated pages and put them into the navigation; name the version."""
     forget()
+    import membill
     from membill import MembillError, render
 
     specs = filter(None, os.environ.get("MEMBILL_SPECS", "").split(os.pathsep))
@@ -24,7 +27,8 @@ def on_config(config):
     except MembillError as error:
         raise PluginError(str(error)) from error
     config.membill.write(Path(config.docs_dir))
-    config.nav += config.membill.navigation
+    config.nav = config.membill.arranged(config.nav)
+    config.copyright = f"{config.site_name} {membill.__version__}"
 
 
 def on_page_markdown(markdown, page, config, files):
@@ -35,6 +39,28 @@ def on_page_markdown(markdown, page, config, files):
         return config.membill.fill(markdown, page.file.src_uri)
     except MembillError as error:
         raise PluginError(str(error)) from error
+
+
+def on_page_content(html, page, config, files):
+    """Say in a sentence what a page is about, and where its picture will be."""
+    from membill import render
+
+    page.meta["shown"] = page.meta.get("description") or render.preview.description(html)
+    page.meta["description"] = escape(page.meta["shown"])
+    page.meta["picture"] = "assets/pictures/" + page.file.dest_uri.replace(".html", ".png")
+
+
+def on_post_page(output, page, config):
+    """Take out indentation; draw the picture, which is shown only if its address is known.
+
+    The theme's search is a dialog without a name, which nobody could be told of.
+    """
+    from membill import render
+
+    if config.site_url:
+        shown = (config.site_name, page.title, page.meta["shown"])
+        render.write_picture(Path(config.site_dir), page.meta["picture"], *shown)
+    return render.compact(output.replace('role="dialog"', 'role="dialog" aria-label="Search"'))
 
 
 def on_post_build(config):

@@ -1,95 +1,16 @@
 """The built site in a real browser: it fits, stays quiet, asks nobody else, and copies."""
 
-import functools
-import http.server
-import os
-import shutil
-import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-PAGES = [
-    "index.html", "method.html", "add-a-layer.html", "reference/layers.html",
-    "reference/symbols.html", "reference/ops.html", "reference/models.html",
-    "reference/layers/gpt.html", "reference/layers/llama.html", "reference/plans.html",
-    "reference/plans/tp.html", "reference/plans/ep.html", "reference/plans/pipeline.html",
-    "reference/plans/recomputation.html", "reference/plans/precision.html",
-    "reference/plans/adapters.html", "reference/plans/states.html",
-    "reference/plans/offload.html", "reference/published.html", "reference/audit.html",
-]  # fmt: skip
-WIDE, NARROW = 1280, 390
-
-
-def unavailable(reason: str) -> None:
-    if os.environ.get("CI"):
-        pytest.fail(f"{reason}, and CI needs one")
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        unavailable("no browser tests: the package playwright is not installed")
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        unavailable(f"no browser tests: none of {', '.join(BROWSERS)} is installed")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield launched
-        launched.close()
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args: object) -> None:
-        pass
-
-
-@pytest.fixture(scope="session")
-def served(site: Path) -> Iterator[str]:
-    handler = functools.partial(Quiet, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-
-
-@pytest.fixture(params=["http", "file"])
-def base(request: pytest.FixtureRequest, site: Path) -> str:
-    """Where the site's pages are."""
-    if request.param == "file":
-        return f"{site.as_uri()}/"
-    return str(request.getfixturevalue("served"))
-
-
-def opened(browser: Any, width: int, scheme: str, **options: Any) -> Any:
-    """A page of that width; what it complains of is in `page.complaints`."""
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, **options
-    )
-    page = context.new_page()
-    page.complaints = []
-    page.asked = []
-    page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" else None)
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("request", lambda request: page.asked.append(request.url))
-    return page
+from browsing import KINDS, NARROW, WIDE, opened
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_pages_fit_and_stay_at_home(browser: Any, base: str, width: int, scheme: str) -> None:
     page = opened(browser, width, scheme)
-    for path in PAGES:
+    for path in KINDS:
         page.goto(base + path, wait_until="networkidle")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         assert page.evaluate("document.fonts.ready.then(() => true)")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from membill.render import charts
-from membill.render.charts import Bar, Curve
+from membill.render.charts import Bar, Curve, Stack
 
 
 def drawing(markup: str) -> ElementTree.Element:
@@ -34,6 +34,19 @@ def test_bars_are_as_long_as_their_values() -> None:
     assert lengths == [charts.WIDTH, charts.WIDTH / 2]
     assert texts(markup) == ["a", "ten", "b <&>", "five"]
     assert drawing(markup).attrib["aria-label"] == "Bar chart & <>"
+    assert markup.count("<li>") == 2
+
+
+def test_stacked_parts_stand_one_after_the_other_to_scale() -> None:
+    parts = [Bar("a", "x", 6, "six"), Bar("b", "y", 2, "two")]
+    markup = charts.stacks([Stack("all", parts, "eight"), Stack("half", parts[1:], "2")], "Bars")
+    drawn = list(drawing(markup).iter("rect"))
+    starts = [float(rect.attrib["x"]) for rect in drawn]
+    lengths = [float(rect.attrib["width"]) for rect in drawn]
+    assert starts == [0, charts.WIDTH * 3 / 4, 0]
+    assert lengths == [charts.WIDTH * 3 / 4, charts.WIDTH / 4, charts.WIDTH / 4]
+    assert drawn[1].attrib["class"] == drawn[2].attrib["class"] != drawn[0].attrib["class"]
+    assert texts(markup) == ["all", "eight", "half", "2"]
     assert markup.count("<li>") == 2
 
 

@@ -6,17 +6,20 @@ math font.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from membill.render import font
+from membill.garbage import uncollected
+from membill.render import font, preview
+from membill.render.api import public
 from membill.render.environment import environment, fill
-from membill.render.files import sync
-from membill.render.pages import Pages, library, navigation, pages
+from membill.render.files import compact, sync
+from membill.render.navigation import merged, navigation
+from membill.render.pages import Pages, library, pages
 
 FOLDER = "reference"
 """Where the generated pages stand below the hand-written ones."""
@@ -30,6 +33,10 @@ class Site:
     navigation: list[dict[str, Any]]
     environment: jinja2.Environment
 
+    def arranged(self, written: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The navigation as mkdocs.yml has it, with the generated sections put in."""
+        return merged(written, self.navigation)
+
     def write(self, docs: Path) -> None:
         """Write the generated pages below the hand-written ones, where they changed."""
         sync(self.pages, docs / FOLDER)
@@ -39,6 +46,7 @@ class Site:
         return text if where.startswith(f"{FOLDER}/") else fill(self.environment, text, where)
 
 
+@uncollected()
 def site(source: Path, specs: Iterable[Path] = ()) -> Site:
     """The site whose `docs` and `templates` folders lie in `source`, with pages for `specs` too.
 
@@ -46,7 +54,7 @@ def site(source: Path, specs: Iterable[Path] = ()) -> Site:
     """
     known = library(specs)
     made = environment(known, source / "templates", source / "docs")
-    return Site(pages(known, made), navigation(known, FOLDER), made)
+    return Site(pages(known, made), navigation(known, public(), FOLDER), made)
 
 
 def write_font(site_dir: Path, file: str) -> None:
@@ -57,4 +65,23 @@ def write_font(site_dir: Path, file: str) -> None:
     target.write_bytes(font.subset(font.characters(built)))
 
 
-__all__ = ["FOLDER", "Pages", "Site", "library", "pages", "site", "sync", "write_font"]
+def write_picture(site_dir: Path, file: str, *shown: str) -> None:
+    """Write the picture of a page: the site's name, the page's title, its description."""
+    target = site_dir / file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(preview.picture(*shown))
+
+
+__all__ = [
+    "FOLDER",
+    "Pages",
+    "Site",
+    "compact",
+    "library",
+    "pages",
+    "preview",
+    "site",
+    "sync",
+    "write_font",
+    "write_picture",
+]

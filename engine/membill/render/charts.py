@@ -33,6 +33,20 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Stack:
+    """A bar made of others, one after the other; `text` is what they come to."""
+
+    label: str
+    parts: Sequence[Bar]
+    text: str
+
+    @property
+    def value(self) -> float:
+        """The length of the whole."""
+        return sum(part.value for part in self.parts)
+
+
+@dataclass(frozen=True)
 class Curve:
     """A named line through (x, y) points, y an exact int."""
 
@@ -48,17 +62,24 @@ def bars(items: Sequence[Bar], alt: str) -> Markup:
     for row, item in enumerate(items):
         y = row * _BAR_STEP + 16
         width = max(item.value / largest * WIDTH, 1)
-        parts += [
-            f'<text x="0" y="{y}">{escape(item.label)}</text>',
-            f'<text x="{WIDTH}" y="{y}" class="end">{escape(item.text)}</text>',
-            f'<rect x="0" y="{y + 5}" width="{width:.1f}" height="{_BAR}"'
-            f' class="fill-{groups.index(item.group) % _COLOURS}"/>',
-        ]
-    swatches = [
-        f'<rect width="14" height="14" class="fill-{at % _COLOURS}"/>' for at in range(len(groups))
-    ]
-    legend = _legend(groups, swatches, 14) if len(groups) > 1 else ""
-    return Markup(legend + _svg(parts, len(items) * _BAR_STEP, alt))
+        parts += _labelled(item.label, item.text, y)
+        parts.append(_rect(0, y + 5, width, groups.index(item.group)))
+    return Markup(_swatches(groups) + _svg(parts, len(items) * _BAR_STEP, alt))
+
+
+def stacks(items: Sequence[Stack], alt: str) -> Markup:
+    """Horizontal bars of parts, each below its label; a part's group gives it its colour."""
+    groups = list(dict.fromkeys(part.group for item in items for part in item.parts))
+    largest = max((item.value for item in items), default=0) or 1
+    drawn = []
+    for row, item in enumerate(items):
+        y, x = row * _BAR_STEP + 16, 0.0
+        drawn += _labelled(item.label, item.text, y)
+        for part in item.parts:
+            width = part.value / largest * WIDTH
+            drawn.append(_rect(x, y + 5, width, groups.index(part.group), part.text))
+            x += width
+    return Markup(_swatches(groups) + _svg(drawn, len(items) * _BAR_STEP, alt))
 
 
 def curves(
@@ -89,12 +110,64 @@ def curves(
     return Markup(_svg(parts, _TOP + _PLOT + _BOTTOM, alt) + legend)
 
 
+def areas(
+    items: Sequence[Mapping[str, int]], alt: str, *, marks: Mapping[int, str], unit: str
+) -> Markup:
+    """Amounts by name, one place after the other, as areas on top of each other.
+
+    marks: words below places; the largest sum is marked by a dot.
+    """
+    sums = [sum(item.values()) for item in items]
+    ticks = _steps(0, max(sums))
+    up = _scale(0, ticks[-1], _TOP + _PLOT, _TOP, False)
+    across = _scale(0, len(items) - 1, _LEFT, WIDTH - _RIGHT, False)
+    names = [name for name in items[0] if any(item[name] for item in items)]
+    below, parts = [0] * len(items), list[str]()
+    for colour, name in enumerate(names):
+        above = [low + item[name] for low, item in zip(below, items, strict=True)]
+        edge = [*enumerate(above), *reversed([*enumerate(below)])]
+        outline = " ".join(f"{across(at):.1f},{up(size):.1f}" for at, size in edge)
+        title = f"<title>{escape(name)}</title>"
+        parts.append(f'<polygon points="{outline}" class="fill-{colour}">{title}</polygon>')
+        below = above
+    parts += _grid(ticks, up, unit)
+    most = max(range(len(sums)), key=sums.__getitem__)
+    parts.append(f'<circle cx="{across(most):.1f}" cy="{up(sums[most]):.1f}" r="4" class="peak"/>')
+    for row, (at, word) in enumerate(sorted(marks.items())):
+        x, y = across(at), _TOP + _PLOT + 18 + 15 * (row % 2)
+        anchor = "end" if at > len(items) / 2 else ""
+        parts.append(f'<path d="M{x:.1f} {_TOP}V{_TOP + _PLOT + 5}" class="grid"/>')
+        parts.append(f'<text x="{x:.1f}" y="{y}" class="{anchor}">{escape(word)}</text>')
+    return Markup(_swatches(names) + _svg(parts, _TOP + _PLOT + _BOTTOM, alt))
+
+
 def amount(value: float, unit: str) -> str:
     """`20 GB`: a round value with a prefix of thousands."""
     power = 0
     while value >= 1000 and power < len(_PREFIXES) - 1:
         value, power = value / 1000, power + 1
     return f"{value:g} {_PREFIXES[power]}{unit}".strip()
+
+
+def _labelled(label: str, text: str, y: int) -> list[str]:
+    return [
+        f'<text x="0" y="{y}">{escape(label)}</text>',
+        f'<text x="{WIDTH}" y="{y}" class="end">{escape(text)}</text>',
+    ]
+
+
+def _rect(x: float, y: int, width: float, colour: int, title: str = "") -> str:
+    start = f'<rect x="{x:.5g}" y="{y}" width="{width:.1f}" height="{_BAR}"'
+    body = f"><title>{escape(title)}</title></rect>" if title else "/>"
+    return f'{start} class="fill-{colour % _COLOURS}"{body}'
+
+
+def _swatches(groups: Sequence[str]) -> str:
+    """The legend of colours, if there is more than one."""
+    drawn = [
+        f'<rect width="14" height="14" class="fill-{at % _COLOURS}"/>' for at in range(len(groups))
+    ]
+    return _legend(groups, drawn, 14) if len(groups) > 1 else ""
 
 
 def _line(index: int) -> str:

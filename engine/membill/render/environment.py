@@ -7,6 +7,7 @@ the registry does not know.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -16,24 +17,42 @@ import jinja2
 import sympy
 from markupsafe import Markup, escape
 
-from membill import dtypes, printer, registry, symbols, tables, units
+from membill import dtypes, printer, registry, spacing, symbols, tables, units
 from membill.adapter import Adapter
+from membill.architecture import layers_of
 from membill.audit import results
+from membill.cache import Cache
 from membill.diff import diff
 from membill.errors import InputError, unknown
+from membill.finding import of_shape
+from membill.formats import Format
 from membill.formula import Formula
 from membill.layers import Layer
 from membill.ledger import total
+from membill.measured import Measured
 from membill.mesh import Axis
 from membill.offload import Link, Movement
 from membill.pipeline import Schedule
 from membill.precision import Precision
 from membill.published import Published
 from membill.recipe import Partition, Recipe
-from membill.render import audited, bills, charts, facts, plans
+from membill.render import (
+    audited,
+    bills,
+    charts,
+    facts,
+    groups,
+    inference,
+    models,
+    peak,
+    plans,
+    recipes,
+)
+from membill.render.calculator import script
 from membill.render.math import mathml
 from membill.render.terminal import terminal
 from membill.shapes import Shape, read_shape
+from membill.worked import Worked
 
 
 def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2.Environment:
@@ -70,8 +89,14 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
     made.globals |= {
         "facts": facts,
         "charts": charts,
+        "models": models,
+        "grouping": groups,
         "plans": plans,
+        "inference": inference,
+        "peaks": peak,
         "bills": bills,
+        "per": recipes,
+        "spacing": spacing,
         "length": facts.LENGTHS[0],
         "audited": audited,
         "audits": results.shipped(),
@@ -96,17 +121,25 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
                 "axes": Axis,
                 "schedules": Schedule,
                 "recipes": Recipe,
+                "caches": Cache,
+                "formats": Format,
                 "partitions": Partition,
                 "precisions": Precision,
+                "measured": Measured,
                 "movements": Movement,
                 "links": Link,
                 "published": Published,
+                "worked": Worked,
             }.items()
         },
         "shapes": shapes(known),
+        "calculator": lambda *options: Markup(script(known, shapes(known), options)),
         "layer": lambda name, **options: _named(known, name).variant(**options),
         "example": lambda file: next(iter(registry.layers_in(examples / file).values())),
         "shape": registry.shape,
+        "layers_of": layers_of,
+        "model_of": of_shape,
+        "text": lambda file: Markup((docs.parent.parent / file).read_text(encoding="utf-8")),
         "source": lambda file: Markup((examples / file).read_text(encoding="utf-8")),
         "terminal": lambda command: Markup(terminal(command, examples)),
     }
@@ -159,7 +192,7 @@ def _named(known: registry.Registry, name: str) -> Layer:
 
 
 def _mathml(value: object) -> Markup:
-    return Markup(mathml(tex(value)))
+    return Markup(mathml(tex(value), letters=True))
 
 
 def _wrapped(value: Formula | Iterable[str], lead: str = "") -> Markup:
@@ -170,7 +203,7 @@ def _wrapped(value: Formula | Iterable[str], lead: str = "") -> Markup:
     terms = map(printer.latex, printer.terms(value.expr)) if isinstance(value, Formula) else value
     first, *others = terms
     begin = _after(lead, first) if lead else first
-    pieces = [mathml(begin), *(mathml(_continued(term)) for term in others)]
+    pieces = [mathml(term, letters=True) for term in (begin, *map(_continued, others))]
     return Markup(f'<span class="sum{" led" if lead else ""}">{" ".join(pieces)}</span>')
 
 
@@ -192,10 +225,14 @@ def _reason(formula: str) -> Markup:
 
 
 def _prose(text: str) -> Markup:
-    """A docstring's paragraph as HTML; what stands in backticks is code."""
-    pieces = text.split("`")
-    html = [f"<code>{escape(p)}</code>" if i % 2 else escape(p) for i, p in enumerate(pieces)]
-    return Markup("".join(html))
+    """A docstring's paragraph as HTML; what stands in backticks or braces is code."""
+    pieces = re.split(r"`([^`]*)`|(\{[^{}]*\})", text)
+    words, *quoted = (pieces[start::3] for start in range(3))
+    codes = (given if given is not None else braced for given, braced in zip(*quoted, strict=True))
+    html = [escape(words[0])]
+    for code, after in zip(codes, words[1:], strict=True):
+        html += [Markup("<code>{}</code>").format(code), escape(after)]
+    return Markup("").join(html)
 
 
 def _code(function: Any) -> Markup:

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from membill import tables
+from membill.architecture import layers_of
 from membill.errors import InputError
 from membill.formula import Formula
 from membill.layers import Layer, Option, OptionValue
@@ -143,7 +144,7 @@ def fitting(layer: Layer, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
             size = parameters(**shape)
         except InputError:
             continue
-        found.append((shape.layer != layer.name, -size, shape.name, shape))
+        found.append((layer.name not in layers_of(shape), -size, shape.name, shape))
     return tuple(shape for *_, shape in sorted(found, key=lambda item: item[:3]))
 
 

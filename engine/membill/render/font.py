@@ -46,7 +46,7 @@ def subset(wanted: Iterable[str]) -> bytes:
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
-    font = TTFont(_source(), recalcTimestamp=False)
+    font = TTFont(source(), recalcTimestamp=False)
     cutter = Subsetter(Options(hinting=False, layout_features=["ssty", "dtls", "ccmp"]))
     cutter.populate(text="".join(sorted(wanted)))
     cutter.subset(font)
@@ -56,8 +56,11 @@ def subset(wanted: Iterable[str]) -> bytes:
     return out.getvalue()
 
 
-def _source() -> Path:
-    """The font in the package that brings it, which is found and not imported."""
+def source() -> Path:
+    """The file of the font in the package that brings it, which is found and not imported.
+
+    Raises InputError if that is not installed.
+    """
     package = find_spec("ziamath")
     if package is None or package.origin is None:
         raise InputError("the math font is in the package ziamath: pip install 'membill[site]'")

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from membill.architecture import Architecture
 from membill.graph import Op
 from membill.layers import Layer
 from membill.ops import OpSpec
@@ -26,27 +27,50 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Usage:
-    """An op with its gradients and the layers that use it in any of their variants."""
+    """An op with its gradients and the layers that use it in any of their variants.
+
+    architectures: those that use it before or after their layers.
+    """
 
     spec: OpSpec
     gradients: tuple[Gradient, ...]
     layers: tuple[Layer, ...]
+    architectures: tuple[Architecture, ...]
 
 
-def usages(specs: Iterable[OpSpec], layers: Iterable[Layer]) -> tuple[Usage, ...]:
-    """Every op by name, with what the layers' graphs show of it."""
+def usages(
+    specs: Iterable[OpSpec], layers: Iterable[Layer], architectures: Iterable[Architecture]
+) -> tuple[Usage, ...]:
+    """Every op by name, with what the graphs of layers and of models' ends show of it."""
     ordered = sorted(specs, key=lambda spec: spec.kind)
     arguments = {spec.kind: tuple(inspect.signature(spec.function).parameters) for spec in ordered}
     gradients: dict[str, dict[Gradient, None]] = {kind: {} for kind in arguments}
-    users: dict[str, dict[Layer, None]] = {kind: {} for kind in arguments}
-    for layer in layers:
+    users: dict[str, dict[Layer | Architecture, None]] = {kind: {} for kind in arguments}
+    for user, layer in _users(layers, architectures):
         for op in (op for variant in layer.variants() for op in variant.graph().ops):
             if op.kind in arguments:
                 gradients[op.kind].update(dict.fromkeys(_gradients(op, arguments[op.kind])))
-                users[op.kind][layer] = None
+                users[op.kind][user] = None
     return tuple(
-        Usage(spec, tuple(gradients[spec.kind]), tuple(users[spec.kind])) for spec in ordered
+        Usage(
+            spec,
+            tuple(gradients[spec.kind]),
+            tuple(user for user in users[spec.kind] if isinstance(user, Layer)),
+            tuple(user for user in users[spec.kind] if isinstance(user, Architecture)),
+        )
+        for spec in ordered
     )
+
+
+def _users(
+    layers: Iterable[Layer], architectures: Iterable[Architecture]
+) -> Iterator[tuple[Layer | Architecture, Layer]]:
+    """Whoever calls ops, with the layer, or what comes once, that it calls them in."""
+    for layer in layers:
+        yield layer, layer
+    for spec in architectures:
+        yield spec, spec.start
+        yield spec, spec.end
 
 
 def _gradients(op: Op, arguments: tuple[str, ...]) -> Iterator[Gradient]:

@@ -13,6 +13,7 @@ from typing import Any
 import sympy
 
 from membill import printer, symbols, units
+from membill.architecture import layers_of
 from membill.diff import saves_nothing_of_squares
 from membill.errors import InputError
 from membill.formula import Condition, Formula
@@ -93,7 +94,7 @@ def preferred(layers: Sequence[Layer], names: Sequence[str]) -> tuple[Layer, ...
 
 def own_shape(layer: Layer, shapes: Iterable[Shape]) -> Shape:
     """The largest model that is made of the layer, by its letters L and d."""
-    own = [shape for shape in shapes if shape.layer == layer.name]
+    own = [shape for shape in shapes if layer.name in layers_of(shape)]
     return max(own, key=lambda shape: (shape.get("L", 0) * shape.get("d", 1) ** 2, shape.name))
 
 
