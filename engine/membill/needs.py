@@ -37,10 +37,11 @@ class Need:
         return int(self.size())
 
 
-def needed(model: Model, plan: Plan, how: Count, stage: int) -> Iterator[Need]:
+def needed(model: Model, plan: Plan, how: Count, stage: int, at: str = "") -> Iterator[Need]:
     """What a device of one stage needs at each moment of a step that can be the fullest.
 
-    With a recipe that keeps no gradients, and so trains nothing, all that the bill says.
+    at: the only moments that are asked for, in words; all unless told. With a recipe that keeps
+    no gradients, and so trains nothing, it is all that the bill says.
     """
     own = of_stage(model, plan, stage, how)
     if not any(state.kind == GRADIENTS for state in own.recipe.states):
@@ -48,7 +49,7 @@ def needed(model: Model, plan: Plan, how: Count, stage: int) -> Iterator[Need]:
         return
     found = peak_of(own, how)
     for event in found.events:
-        if number(event.times, found, {}) > 0:
+        if at in {"", event.name} and number(event.times, found, {}) > 0:
             yield Need(stage, event.name, event.total)
 
 

@@ -114,9 +114,11 @@ def _told(need: Need, how: Count, memory: int) -> tuple[int, str, int]:
 def _binding(model: Model, run: Plan, how: Count, beyond: Mapping[str, int]) -> Formula:
     """Of what must fit, in letters, what is largest at the first value that is too much."""
     values = {**how.values, **beyond}
-    stage = most(numbered(model, values), run, how).stage
-    sizes = (need.size for need in needed(model, run, how, stage))
-    return max(sizes, key=lambda size: int(size(**values)))
+    need = most(numbered(model, values), run, how)
+    sizes = [each.size for each in needed(model, run, how, need.stage, need.at)]
+    if not sizes:  # of equal moments, numbers and letters may have kept different ones
+        sizes = [each.size for each in needed(model, run, how, need.stage)]
+    return sizes[0] if len(sizes) == 1 else max(sizes, key=lambda size: int(size(**values)))
 
 
 def _least(
