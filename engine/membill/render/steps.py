@@ -118,6 +118,9 @@ class Steps:
         return self.sums.of(self._keys(storages))
 
     def _keys(self, storages: Storages) -> list[int]:
+        # Storages come from sets: new ones take their places in an order of their own.
+        for key in sorted(storages.keys() - self.known.keys(), key=str):
+            self._key(key)
         return sorted(map(self._key, storages.elements()))
 
     def _key(self, key: Key) -> int:
