@@ -23,17 +23,19 @@ from membill_specs.ops import (
 )
 
 
-def softmax_router(x: Tensor, experts: object, count: object, *, normalised: bool = True) -> Tensor:
+def softmax_router(
+    x: Tensor, experts: object, count: object, *, normalised: bool = True, cast_back: bool = False
+) -> Tensor:
     """The weights of the `count` likeliest experts of each token: (b, T, count) in float32.
 
     The softmax of the largest logits, computed as the largest of the softmax over their sum; if
-    not normalised, not over their sum.
+    not normalised, not over their sum. cast_back: they are cast to the dtype of the logits.
     """
     logits = linear(x, experts, name="logits")
     chosen = top_k(softmax(cast(logits, FLOAT32, name="float32")), count)
-    if not normalised:
-        return chosen
-    return divide(chosen, sum_over(chosen, -1, name="sum"), name="weights")
+    if normalised:
+        chosen = divide(chosen, sum_over(chosen, -1, name="sum"), name="weights")
+    return cast(chosen, logits.dtype) if cast_back else chosen
 
 
 def sigmoid_router(x: Tensor, experts: object, count: object) -> Tensor:
@@ -42,7 +44,7 @@ def sigmoid_router(x: Tensor, experts: object, count: object) -> Tensor:
     The router's own weights are float32, too. That groups of experts are chosen first keeps
     nothing.
     """
-    logits = linear(cast(x, FLOAT32, name="float32"), experts, name="logits", dtype=FLOAT32)
+    logits = linear(cast(x, FLOAT32, name="float32"), experts, name="logits")
     chosen = biased_top_k(sigmoid(logits), count, name="chosen")
     divisor = affine(sum_over(chosen, -1, name="sum"), name="divisor")
     return affine(divide(chosen, divisor, name="shares"), name="weights")

@@ -14,7 +14,7 @@ from membill_specs.blocks import (
     rotary_attention,
     softmax_router,
 )
-from membill_specs.ops import add, cast
+from membill_specs.ops import add
 from membill_specs.ops import dropout as dropout_op
 
 
@@ -45,6 +45,6 @@ def qwen3_moe(
     with scope("norms"):
         y = norm(x, name="before_experts")
     with scope("router"):
-        weights = cast(softmax_router(y, E, k, normalised=normalised), y.dtype)
+        weights = softmax_router(y, E, k, normalised=normalised, cast_back=True)
     with scope("experts"):
         return add(x, gated_experts(y, weights, E, d_e), name="residual")
