@@ -119,7 +119,7 @@ class Steps:
 
     def _keys(self, storages: Storages) -> list[int]:
         # Storages come from sets: new ones take their places in an order of their own.
-        for key in sorted(storages.keys() - self.known.keys(), key=str):
+        for key in sorted((key for key in storages if key not in self.known), key=str):
             self._key(key)
         return sorted(map(self._key, storages.elements()))
 
