@@ -108,7 +108,7 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
         "diff": diff,
         "dict": dict,
         "total": total,
-        "width": lambda row: row.bytes.expr / sympy.Mul(*row.shape),
+        "width": lambda row: sympy.cancel(row.bytes.expr / sympy.Mul(*row.shape)),
         "entries": lambda row: sympy.Mul(*row.shape),
         "layers": tuple(known.layers.values()),
         "ops": known.ops,

@@ -36,17 +36,18 @@
 
   function verdict(peak, { memory }, unit) {
     const room = memory - peak.bytes;
-    const [needed, spare] = [
-      words.size(peak.bytes, unit),
-      words.size(room < 0n ? -room : room, unit),
-    ];
-    const said = room < 0n ? `does not fit, ${spare} too much` : `fits, with ${spare} to spare`;
-    return `Needs ${needed} at the fullest moment of a step. ${words.size(memory, unit)}: ${said}.`;
+    const tied = (bytes) => words.size(bytes, unit).replace(" ", "\u00a0");
+    const [needed, device] = [tied(peak.bytes), tied(memory)];
+    const spare = tied(room < 0n ? -room : room);
+    const [fits, misses] = [`Fits into ${device}, with`, `Does not fit into ${device}:`];
+    const said = room < 0n ? `${misses} ${spare} too much` : `${fits} ${spare} to spare`;
+    return `Needs ${needed} at the fullest moment of a step. ${said}.`;
   }
 
   function moment(peak, { schedule, pp }) {
     const { stage } = peak.bill;
-    const where = schedule ? `, on stage ${stage}, the fullest of ${pp}, counted from 0` : "";
+    const several = schedule && pp > 1n;
+    const where = several ? `, on stage ${stage}, the fullest of ${pp}, counted from 0` : "";
     const name = element("strong", { "data-event": "" }, named(peak));
     return element("p", { class: "small" }, "That moment is ", name, `${where}.`);
   }
@@ -69,7 +70,7 @@
         cell(words.percent(bytes, all)),
       );
     const rows = categories(lines).map(([name, bytes]) => line(name, bytes));
-    const header = heading("On one device", "exact", "in GB (10⁹ B)", "in GiB (2³⁰ B)", "share");
+    const header = heading("On one device", "exact", "in GB (10⁹\u00a0B)", "in GiB (2³⁰\u00a0B)", "share");
     return table(label, header, rows, line(total, all));
   }
 

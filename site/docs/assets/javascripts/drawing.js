@@ -43,12 +43,15 @@
     const limit = svg("path", { class: "limit", d: `M${across(memory)} 2V42` });
     const said = groups.map(([category, bytes]) => `${category} ${words.size(bytes, unit)}`);
     const label = `Stacked bar: ${said.join(", ")}; a line marks ${words.size(memory, unit)}`;
+    const entry = (mark, text) =>
+      element("li", {}, svg("svg", { width: 12, height: 12, "aria-hidden": "true" }, mark), text);
     const legend = groups.map(([category, bytes], at) => {
       const swatch = svg("rect", { width: 12, height: 12, class: `fill-${at % COLOURS}` });
-      const drawn = svg("svg", { width: 12, height: 12, "aria-hidden": "true" }, swatch);
-      return element("li", {}, drawn, `${category} ${words.size(bytes, unit)}`);
+      return entry(swatch, `${category} ${words.size(bytes, unit)}`);
     });
-    const key = element("ul", { class: "legend" }, ...legend);
+    const line = svg("path", { class: "limit", d: "M6 0V12" });
+    const device = entry(line, `memory of the device ${words.size(memory, unit)}`);
+    const key = element("ul", { class: "legend" }, ...legend, device);
     const drawn = image(44, label, svg("rect", whole), ...parts, limit);
     drawn.setAttribute("preserveAspectRatio", "none");
     return element("figure", { class: "chart stacked-bar" }, drawn, key);
