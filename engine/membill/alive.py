@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import sympy
 
@@ -11,8 +13,14 @@ from membill.dtypes import DType
 from membill.graph import Graph, Op
 from membill.tensor import Role, Tensor
 
-Key = tuple[tuple[sympy.Expr, ...], DType]
-"""A shape and a dtype."""
+
+@dataclass(frozen=True, eq=False)
+class Key:
+    """A shape and a dtype; only one of each is made, so that it is found by its identity."""
+
+    shape: tuple[sympy.Expr, ...]
+    dtype: DType
+
 
 Storages = Counter[Key]
 """How many storages there are of each shape and dtype."""
@@ -20,9 +28,24 @@ Storages = Counter[Key]
 OF_MODULES = (Role.WEIGHT, Role.BUFFER)
 
 
+_key = cache(Key)
+
+
+@lru_cache(maxsize=1 << 14)
+def key(tensor: Tensor) -> Key:
+    """The shape and the dtype of a tensor."""
+    return _key(tensor.shape, tensor.dtype)
+
+
 def storages(tensors: Iterable[Tensor]) -> Storages:
     """The storages of tensors that have one each."""
-    return Counter((tensor.shape, tensor.dtype) for tensor in tensors)
+    return Counter(map(key, tensors))
+
+
+@lru_cache(maxsize=1 << 12)
+def storages_of(tensors: frozenset[Tensor]) -> Storages:
+    """The same; most moments keep what another one keeps."""
+    return storages(tensors)
 
 
 def running(
@@ -45,7 +68,7 @@ def running(
     for at, op in enumerate(ops):
         kept.update(each for each in stays if each.path == op.path or first.get(each) is op)
         passing |= {op.output.storage}.difference(stays, apart)
-        yield op, storages(kept), storages(passing)
+        yield op, storages_of(frozenset(kept)), storages(passing)
         passing -= {tensor for tensor in passing if last.get(tensor) == at}
 
 

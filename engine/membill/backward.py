@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
-from membill.alive import Storages, readable, running, storages
+from membill.alive import Storages, readable, running, storages, storages_of
 from membill.graph import Graph, Needs, Op, live_tensors
 from membill.ledger import Region
 from membill.rebuild import outcome
@@ -25,7 +25,8 @@ class Moment:
     """What a part has alive at one moment, with the gradient of its output.
 
     path: of the op that runs, or the region that is run again. kept: of what it keeps for
-    backward. working: other gradients, and what the op uses besides. made: gradients of weights
+    backward; tables: of what it reads that layers share, and frees if no other one needs it any
+    more. working: other gradients, and what the op uses besides. made: gradients of weights
     so far; latest: those of them that this op made.
     """
 
@@ -34,6 +35,7 @@ class Moment:
     working: Storages
     made: Storages = field(default_factory=Counter)
     latest: Storages = field(default_factory=Counter)
+    tables: Storages = field(default_factory=Counter)
     again: bool = False
 
 
@@ -53,6 +55,7 @@ class _State:
     """
 
     kept: set[Tensor]
+    tables: set[Tensor]
     in_place: bool
     apart: _Gradient | None = None
     waiting: dict[Tensor, _Gradient] = field(default_factory=dict)
@@ -68,11 +71,17 @@ class _State:
         gradients = (each.like for each in alive if each is not self.apart)
         return Moment(
             path,
-            storages(self.kept.difference(without)),
+            storages_of(frozenset(self.kept.difference(without))),
             storages((*gradients, *besides)),
-            storages(self.made),
-            storages(self.latest),
+            storages_of(frozenset(self.made)),
+            storages_of(frozenset(self.latest)),
+            storages_of(frozenset(self.tables.difference(without))),
         )
+
+    def free(self, tensors: Collection[Tensor]) -> None:
+        """Free what is not needed any more."""
+        self.kept.difference_update(tensors)
+        self.tables.difference_update(tensors)
 
     def shared(self, gradient: _Gradient) -> bool:
         """Whether more than one tensor waits in a storage."""
@@ -109,41 +118,44 @@ def backward(
     policy: Policy,
     trains: Trains,
     *,
-    first: bool = False,
     last: bool = False,
     in_place: bool = True,
 ) -> Iterator[Moment]:
     """Every moment of one part's backward, in order.
 
-    first: whether no part that runs backward later reads the tables of this one, so that it frees
-    them. last: whether the part ends the model, so that the gradient of its output is not its own.
+    last: whether the part ends the model, so that the gradient of its output is not its own.
     in_place: whether two gradients of one tensor are added in the storage of one of them. PyTorch
     does so where nobody else holds it, but not while a dispatch mode such as MemTracker watches.
     """
     region = region_of(policy, graph)
     live = live_tensors(graph, trains)
-    kept = kept_of(graph, policy, trains, tables=first)
-    freed = _freed(graph, region, live, kept)
+    kept, tables = kept_of(graph, policy, trains), tables_of(graph, policy, trains)
+    freed = _freed(graph, region, live, kept | tables)
     again = _rebuilt(graph, region, live, kept)
     root = _Gradient(graph.output)
-    state = _State(set(kept), in_place, root if last else None, {graph.output: root})
+    state = _State(set(kept), set(tables), in_place, root if last else None, {graph.output: root})
     for at, op in reversed([*enumerate(graph.ops)]):
         yield from _run_again(graph, region, again, op, state)
         yield from state.join(op.output, op.path)
-        done = frozenset(tensor for tensor in state.kept if freed.get(tensor) == at)
+        left = state.kept | state.tables
+        done = frozenset(tensor for tensor in left if freed.get(tensor) == at)
         if op.output in state.waiting:
             yield from _through(op, live, state, done)
-        state.kept -= done
+        state.free(done)
     for target in [*state.joining]:
         yield from state.join(target, "")
 
 
-def kept_of(
-    graph: Graph, policy: Policy, trains: Trains, *, tables: bool = False
-) -> frozenset[Tensor]:
-    """The storages that a part keeps for its backward; with the tables that it reads, if told."""
+def kept_of(graph: Graph, policy: Policy, trains: Trains) -> frozenset[Tensor]:
+    """The storages that a part keeps for its backward, without the tables that it reads."""
     kept = [item.tensor for item in outcome(graph, policy, trains).kept]
-    return readable(graph, [t for t in kept if tables or t.role is not Role.TABLE])
+    return readable(graph, [tensor for tensor in kept if tensor.role is not Role.TABLE])
+
+
+def tables_of(graph: Graph, policy: Policy, trains: Trains) -> frozenset[Tensor]:
+    """The storages of the tables that a part reads in its backward."""
+    kept = [item.tensor for item in outcome(graph, policy, trains).kept]
+    return readable(graph, [tensor for tensor in kept if tensor.role is Role.TABLE])
 
 
 def _needed(graph: Graph, op: Op, live: frozenset[Tensor]) -> frozenset[Tensor]:
@@ -199,7 +211,8 @@ def _run_again(
     now = state.moment(home)
     ops = [each for each in graph.ops if region(each) == home]
     for _, made, passing in running(ops, new):
-        yield Moment(home, now.kept + made, now.working + passing, now.made, again=True)
+        kept, working = now.kept + made, now.working + passing
+        yield Moment(home, kept, working, now.made, tables=now.tables, again=True)
     state.kept |= new
 
 
@@ -226,8 +239,8 @@ def _through(
             results.append((target, need, new))
             state.in_use.append(new)
         yield state.moment(op.path, *need.scratch, without=gone)
-        state.kept -= gone
-    state.kept -= done
+        state.free(gone)
+    state.free(done)
     state.in_use.remove(incoming)
     for target, need, new in results:
         if need.joins:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import sympy
@@ -67,7 +68,7 @@ class Bill:
     parameters: Formula
     margin: Fraction | None = None
 
-    @property
+    @cached_property
     def categories(self) -> Mapping[str, Formula]:
         """The sum of each category, in the order of the bill."""
         groups: dict[str, list[Formula]] = {}
@@ -75,7 +76,7 @@ class Bill:
             groups.setdefault(entry.category, []).append(entry.bytes)
         return {name: total(sizes) for name, sizes in groups.items()}
 
-    @property
+    @cached_property
     def total(self) -> Formula:
         """All bytes on the device: every entry that is not moved off it, without the margin."""
         return total(entry.bytes for entry in self.entries if not entry.moved)
@@ -197,12 +198,12 @@ def of_stage(model: Model, plan: Plan, stage: int, how: Count) -> Bill:
         raise InputError("the plan has no recipe: give recipe=...")
     model = model.resized(**how.values)
     own = shares(model, plan, stage, how.values)
+    parameters = _parameters(own.items, plan, how)
     entries = (
         *state_entries(own.items, plan, plan.recipe, how),
         *_activations(own.items, plan, how),
         *_shared(own.items, plan, how),
     )
-    parameters = total((size for _, _, size in _weights(own.items, plan, how)), "parameters")
     return Bill(
         model,
         plan,
@@ -219,6 +220,8 @@ def of_stage(model: Model, plan: Plan, stage: int, how: Count) -> Bill:
 def settled(entry: Entry, plan: Plan, own: Shares) -> Entry:
     """The entry with the pipeline's letters put in, under the conditions of its stages."""
     conditions = (*entry.bytes.conditions, *own.conditions)
+    if not plan.letters and not conditions:
+        return entry
     size = replace(entry.bytes, conditions=conditions).subs(dict(plan.letters))
     return replace(entry, bytes=size)
 
@@ -249,13 +252,10 @@ def _margin(given: object) -> Fraction | None:
     return Fraction(str(given))
 
 
-def _weights(
-    items: Iterable[Share], plan: Plan, how: Count
-) -> Iterator[tuple[Share, Row, Formula]]:
-    """Every weight on the device, with how many parameters all of its kind are."""
-    for share in items:
-        for row in how.ledger(share.part, plan).weights:
-            yield share, row, row.entries * share.number
+def _parameters(items: Iterable[Share], plan: Plan, how: Count) -> Formula:
+    """How many parameters are on the device."""
+    held = (how.ledger(share.part, plan).parameters() * share.number for share in items)
+    return total(held, "parameters")
 
 
 def as_weight(part: Part, row: Row) -> Weight:
@@ -277,16 +277,20 @@ def state_entries(
     items: Iterable[Share], plan: Plan, recipe: Recipe, how: Count
 ) -> Iterator[Entry]:
     """What the recipe keeps; it holds where the numbers of parameters do."""
-    held = tuple(_weights(items, plan, how))
+    held = tuple(items)
     rows = states_of(
         recipe,
-        [(as_weight(share.part, row), share.number) for share, row, _ in held],
+        [
+            (as_weight(share.part, row), share.number)
+            for share in held
+            for row in how.ledger(share.part, plan).weights
+        ],
         divided=plan.divided,
         devices=plan.devices,
         dtype_bytes=plan.dtype_bytes,
         sizes={named(name).symbol: size for name, size in how.values.items()},
     )
-    parameters = total((size for _, _, size in held), "parameters")
+    parameters = _parameters(held, plan, how)
     for row in rows:
         yield Entry(row.state.name, "", under(row.bytes, parameters), gone_by(plan, row.state.kind))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import sympy
@@ -71,12 +71,18 @@ class Cache:
 
     def bounded(self, expr: sympy.Expr) -> sympy.Expr:
         """An expression over T with at most a window of tokens for it."""
-        return expr if self.window is None else expr.subs({T: sympy.Min(T, self.window)})
+        return expr if self.window is None else expr.xreplace({T: _least(self.window)})
 
     def bytes(self, dtype: DType = COMPUTE) -> Formula:
         """Bytes that one layer keeps of b sequences of T tokens, on one device that has all."""
         entries = sympy.Add(*(self.bounded(product(shape)) for shape in self.tensors.values()))
         return Formula(entries * dtype.bytes, "bytes")
+
+
+@lru_cache(maxsize=256)
+def _least(window: sympy.Expr) -> sympy.Expr:
+    """T tokens, but no more than a window: SymPy takes its time to compare the two."""
+    return sympy.Min(T, window)
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,7 @@ class CacheRow:
         """Bytes that one more token of one sequence takes: within a window, or beyond it."""
         window = self.cache.window
         kept = T if window is None or not beyond else window
-        tokens = self.tokens if window is None else self.tokens.subs({sympy.Min(T, window): kept})
+        tokens = self.tokens if window is None else self.tokens.xreplace({_least(window): kept})
         size: Formula = self.token * (tokens.diff(T) * self.number)
         return size
 

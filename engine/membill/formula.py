@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from types import CodeType
 from typing import Any
 
 import sympy
 
 from membill import printer, symbols
 from membill.errors import InputError, unknown
+from membill.evaluation import evaluated, is_any, is_array, narrowed
 from membill.tensor import exact
 
 Definition = tuple[sympy.Symbol, sympy.Expr]
@@ -82,7 +81,7 @@ class Formula:
     @property
     def symbols(self) -> tuple[str, ...]:
         """Names of the symbols that a value is needed for."""
-        return tuple(sorted(symbol.name for symbol in self.expr.free_symbols))
+        return _names(self.expr)
 
     def __add__(self, other: Formula) -> Formula:
         if not isinstance(other, Formula):
@@ -97,7 +96,8 @@ class Formula:
         )
 
     def __mul__(self, factor: int | sympy.Expr) -> Formula:
-        return replace(self, expr=self.expr * exact(factor, "factor"))
+        expr = self.expr * exact(factor, "factor")
+        return Formula(expr, self.unit, self.definitions, self.conditions)
 
     __rmul__ = __mul__
 
@@ -140,8 +140,13 @@ class Formula:
             _check_definition(symbol, definition, counts)
         for condition in self.conditions:
             _check_condition(condition, counts)
-        result = _evaluate(self.expr, counts, lambda: str(self))
-        return _narrowed(result) if _is_array(result) else result
+        result = evaluated(self.expr, counts, lambda: str(self))
+        return narrowed(result) if is_array(result) else result
+
+
+@lru_cache(maxsize=1 << 14)
+def _names(expr: sympy.Expr) -> tuple[str, ...]:
+    return tuple(sorted(symbol.name for symbol in expr.free_symbols))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -149,45 +154,14 @@ def _counting(expr: sympy.Expr) -> sympy.Expr:
     return printer.expanded(exact(expr, "formula"))
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """Source of a numerator and a denominator over exact ints, ready to run."""
-
-    above: CodeType
-    below: CodeType
-
-
-@lru_cache(maxsize=1 << 12)
-def _compile(expr: sympy.Expr) -> Compiled:
-    above, below = printer.fraction(expr)
-    source = (printer.python(above), printer.python(below))
-    return Compiled(*(compile(part, "<formula>", "eval") for part in source))
-
-
-def _evaluate(expr: sympy.Expr, values: Mapping[str, Any], what: Callable[[], str]) -> Any:
-    if expr.is_Integer:
-        return int(expr)
-    code = _compile(expr)
-    # The code is the printer's own, over symbol names that are identifiers; input never gets here.
-    scope = {"max": _extreme(max), "min": _extreme(min)}
-    above = eval(code.above, {"__builtins__": scope}, dict(values))
-    below = eval(code.below, {"__builtins__": scope}, dict(values))
-    rest = above % below
-    if _any(rest != 0):
-        given = ", ".join(f"{name} = {value}" for name, value in values.items())
-        raise InputError(f"{what()} is not a whole number" + (f" at {given}" if given else ""))
-    return above // below
-
-
 def _check_definition(
     symbol: sympy.Symbol, definition: sympy.Expr, values: Mapping[str, Any]
 ) -> None:
-    needed = {free.name for free in definition.free_symbols}
-    if not needed <= values.keys():
+    if not all(name in values for name in _names(definition)):
         return
-    value = _evaluate(definition, values, lambda: f"{symbol} = {printer.text(definition)}")
+    value = evaluated(definition, values, lambda: f"{symbol} = {printer.text(definition)}")
     given = values.get(symbol.name)
-    if given is not None and _any(given != value):
+    if given is not None and is_any(given != value):
         raise InputError(
             f"{symbol} = {given} contradicts {symbol} = {printer.text(definition)} = {value}, "
             "which this formula has put in; ask for it with specialise=False"
@@ -210,13 +184,13 @@ def _positive(symbol: sympy.Symbol, value: object) -> sympy.Expr:
 
 def _check_condition(condition: Condition, values: Mapping[str, Any]) -> None:
     sides = (condition.divisor, condition.dividend)
-    if not all(free.name in values for side in sides for free in side.free_symbols):
+    if not all(name in values for side in sides for name in _names(side)):
         return
-    below, above = (_evaluate(side, values, partial(printer.text, side)) for side in sides)
+    below, above = (evaluated(side, values, partial(printer.text, side)) for side in sides)
     wrong = above % below != 0
     if condition.either_way:
         wrong = wrong & (below % above != 0)
-    if _any(wrong):
+    if is_any(wrong):
         raise InputError(
             f"{_valued(condition.divisor, below)} does not divide "
             f"{_valued(condition.dividend, above)}; the plan needs {condition}"
@@ -235,7 +209,9 @@ def counted(name: str, value: Any) -> Any:
     """
     if not symbols.is_defined(name):
         raise unknown("symbol", name, symbols.names())
-    if _is_array(value):
+    if type(value) is int and value >= symbols.named(name).least:
+        return value
+    if is_array(value):
         return _count_array(name, value)
     if isinstance(value, sympy.Integer):
         value = int(value)
@@ -247,11 +223,6 @@ def counted(name: str, value: Any) -> Any:
     return value.__index__()
 
 
-def _is_array(value: Any) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.ndarray)
-
-
 def _count_array(name: str, value: Any) -> Any:
     if value.dtype.kind not in "iuO":
         raise InputError(
@@ -261,31 +232,6 @@ def _count_array(name: str, value: Any) -> Any:
     for item in counts.flat:
         counted(name, item)
     return counts
-
-
-def _narrowed(array: Any) -> Any:
-    import numpy
-
-    int64 = numpy.iinfo(numpy.int64)
-    fits = all(int64.min <= item <= int64.max for item in array.flat)
-    return array.astype(numpy.int64) if fits else array
-
-
-def _any(condition: Any) -> bool:
-    return bool(condition.any()) if _is_array(condition) else bool(condition)
-
-
-def _extreme(pick: Callable[..., Any]) -> Callable[..., Any]:
-    """max or min that also broadcasts over arrays, which the builtins do not."""
-
-    def choose(*args: Any) -> Any:
-        if not any(_is_array(arg) for arg in args):
-            return pick(*args)
-        import numpy
-
-        return numpy.frompyfunc(pick, len(args), 1)(*args)
-
-    return choose
 
 
 __all__ = ["Condition", "Definition", "Formula"]

@@ -77,7 +77,7 @@ class Op:
     flops: sympy.Expr = NO_FLOPS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Graph:
     """The ops of one traced function in the order they ran, with its weights and buffers.
 

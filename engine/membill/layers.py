@@ -20,7 +20,7 @@ from membill.garbage import uncollected
 from membill.graph import Graph, live_tensors
 from membill.ledger import Ledger, Row, price, total
 from membill.paths import upto, within
-from membill.plans import Plan
+from membill.plans import Plan, Settings, settings_of
 from membill.plans import plan as make_plan
 from membill.precision import Precision
 from membill.rebuild import outcome
@@ -217,7 +217,6 @@ class Layer:
         """
         return _trace(self, dtype_bytes == 4, precision)
 
-    @uncollected()
     def ledger(
         self,
         plan: Plan | None = None,
@@ -233,15 +232,7 @@ class Layer:
         specialise: put in what the layer defines, such as d_k = d/h.
         statistics: count the norms' per-token statistics and kernels' bookkeeping too.
         """
-        run = make_plan(plan, **settings)
-        traced = self.graph(run.dtype_bytes, run.precision)
-        found = price(
-            outcome(traced, run.recompute, self.trainable).kept,
-            (*traced.weights, *traced.buffers),
-            {beta: run.dtype_bytes},
-            self.definitions if specialise else (),
-            run.mesh,
-        )
+        found = _ledger(self, settings_of(make_plan(plan, **settings)), specialise)
         return found if statistics else found.without_statistics()
 
     def activations(
@@ -272,6 +263,10 @@ class Layer:
 
     def trainable_labels(self) -> frozenset[str]:
         """The labels of the weights that take a gradient: some op declares one, none is frozen."""
+        return self._trained
+
+    @functools.cached_property
+    def _trained(self) -> frozenset[str]:
         graph = self.graph()
         targets = {target for op in graph.ops for target in op.gradients}
         return frozenset(
@@ -314,6 +309,21 @@ class Layer:
             result=special.total(),
             headline=special.without_statistics().total(),
         )
+
+
+@functools.lru_cache(maxsize=4096)
+@uncollected()
+def _ledger(layer: Layer, settings: Settings, specialise: bool) -> Ledger:
+    """A bill asks for each several times, and a search for few of them often."""
+    run = settings.plan
+    traced = layer.graph(run.dtype_bytes, run.precision)
+    return price(
+        outcome(traced, run.recompute, layer.trainable).kept,
+        (*traced.weights, *traced.buffers),
+        {beta: run.dtype_bytes},
+        layer.definitions if specialise else (),
+        run.mesh,
+    )
 
 
 @functools.lru_cache(maxsize=1024)

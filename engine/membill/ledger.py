@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import sympy
 
 from membill.dtypes import DType
 from membill.formula import Definition, Formula
 from membill.graph import Graph, Op, live_tensors
-from membill.mesh import UNDIVIDED, Mesh, Sharded, shard
+from membill.mesh import UNDIVIDED, Mesh, shard
 from membill.tensor import Role, Tensor
 
 Region = Callable[[Op], str | None]
@@ -59,7 +59,8 @@ class Row:
     @property
     def entries(self) -> Formula:
         """How many numbers it holds; of a weight, parameters."""
-        return replace(self.bytes, expr=sympy.Mul(*self.shape), unit="parameters")
+        own = self.bytes
+        return Formula(sympy.Mul(*self.shape), "parameters", own.definitions, own.conditions)
 
     @property
     def scope(self) -> str:
@@ -96,10 +97,18 @@ class Ledger:
 
     def total(self) -> Formula:
         """Bytes that one layer keeps for backward."""
-        return total(row.bytes for row in self.rows)
+        return self._total
 
     def parameters(self) -> Formula:
         """How many parameters of the layer a device holds."""
+        return self._parameters
+
+    @cached_property
+    def _total(self) -> Formula:
+        return total(row.bytes for row in self.rows)
+
+    @cached_property
+    def _parameters(self) -> Formula:
         return total((row.entries for row in self.weights), "parameters")
 
     def by_scope(self) -> tuple[tuple[str, Formula], ...]:
@@ -160,33 +169,21 @@ def price(
 
     `values` are substituted; `definitions` too, and go on record.
     """
-    substitution = {**values, **dict(definitions)}
-
-    @cache
-    def part(shape: tuple[sympy.Expr, ...]) -> Sharded:
-        local = shard(shape, mesh)
-        return Sharded(
-            tuple(axis.xreplace(substitution) for axis in local.shape),
-            tuple(condition.xreplace(substitution) for condition in local.conditions),
-        )
-
-    @cache
-    def size(shape: tuple[sympy.Expr, ...], width: sympy.Expr) -> Formula:
-        local = part(shape)
-        entries = sympy.Mul(*local.shape, width.xreplace(substitution))
-        return Formula(entries, "bytes", definitions, local.conditions)
+    put = tuple(values.items())
 
     def row(item: Kept) -> Row:
         tensor = item.tensor
+        needed_by, why = _each_once(item.reasons)
+        shape, size = _sized(tensor.shape, tensor.dtype.bytes, put, definitions, mesh)
         return Row(
             path=item.account,
             tensor=tensor.label,
-            shape=part(tensor.shape).shape,
+            shape=shape,
             dtype=tensor.dtype,
             role=tensor.role,
-            bytes=size(tensor.shape, tensor.dtype.bytes),
-            needed_by=tuple(dict.fromkeys(path for path, _ in item.reasons)),
-            why=tuple(dict.fromkeys(tex for _, tex in item.reasons)),
+            bytes=size,
+            needed_by=needed_by,
+            why=why,
             rows=tensor.leading_axes - tensor.stacked if tensor.role is Role.WEIGHT else 0,
             stacked=tensor.stacked,
         )
@@ -195,10 +192,33 @@ def price(
     return Ledger(tuple(row(item) for item in (*kept, *own)))
 
 
+@lru_cache(maxsize=4096)
+def _each_once(reasons: tuple[tuple[str, str], ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths of reasons, and their formulas."""
+    paths, formulas = (dict.fromkeys(each[at] for each in reasons) for at in (0, 1))
+    return tuple(paths), tuple(formulas)
+
+
+@lru_cache(maxsize=1 << 14)
+def _sized(
+    shape: tuple[sympy.Expr, ...],
+    width: sympy.Expr,
+    values: tuple[Definition, ...],
+    definitions: tuple[Definition, ...],
+    mesh: Mesh,
+) -> tuple[tuple[sympy.Expr, ...], Formula]:
+    """One device's part of a shape, and its bytes at an entry's width."""
+    put = {**dict(values), **dict(definitions)}
+    local = shard(shape, mesh)
+    own = tuple(axis.xreplace(put) for axis in local.shape)
+    conditions = tuple(condition.xreplace(put) for condition in local.conditions)
+    return own, Formula(sympy.Mul(*own, width.xreplace(put)), "bytes", definitions, conditions)
+
+
 def total(sizes: Iterable[Formula], unit: str = "bytes") -> Formula:
     """The sum of formulas of one unit; like ones are counted first, so that it stays linear."""
     counted = Counter((size.expr, size.definitions, size.conditions) for size in sizes)
     definitions = dict.fromkeys(item for (_, given, _) in counted for item in given)
     conditions = dict.fromkeys(item for (_, _, given) in counted for item in given)
-    terms = (number * expr for (expr, _, _), number in counted.items())
+    terms = (expr if number == 1 else number * expr for (expr, _, _), number in counted.items())
     return Formula(sympy.Add(*terms), unit, tuple(definitions), tuple(conditions))

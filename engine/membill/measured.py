@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import sympy
@@ -39,13 +40,14 @@ class Measured:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     differences: tuple[Difference, ...] = ()
 
+    @cached_property
     def peak(self) -> Peak:
         """The derived peak."""
         return model(self.model, **self.options).peak(**self.settings)
 
     def sizes(self) -> tuple[tuple[Difference, int], ...]:
         """The differences in bytes."""
-        bill = self.peak().bill
+        bill = self.peak.bill
         definitions = bill.total.definitions
         put = dict(definitions)
         return tuple(
@@ -56,4 +58,4 @@ class Measured:
     @property
     def unexplained(self) -> int:
         """What is left of the measured figure."""
-        return self.bytes - self.peak().bytes - sum(size for _, size in self.sizes())
+        return self.bytes - self.peak.bytes - sum(size for _, size in self.sizes())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import sympy
 
@@ -70,6 +71,13 @@ class Mesh:
     rules: tuple[Rule, ...] = ()
     given: Mapping[str, object] = field(default_factory=dict)
     open: bool = False
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((*self.given.items(), *self.degrees.values(), self.open))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 UNDIVIDED = Mesh()

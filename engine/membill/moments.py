@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, repeat
 
 import sympy
 
 from membill.alive import Key, Storages, readable, running, storages
-from membill.backward import Moment, backward, kept_of
+from membill.backward import Moment, kept_of
+from membill.backward import backward as run_backward
 from membill.formula import Definition, Formula
 from membill.layers import Layer
 from membill.ledger import Kept, price, total
-from membill.parts import END, Part, Settings, fitting, settings_of
-from membill.plans import Plan
+from membill.parts import END, Part, fitting
+from membill.plans import Plan, Settings, settings_of
 from membill.precision import Precision
 from membill.recompute import Policy
 from membill.symbols import beta
@@ -64,7 +65,8 @@ class Priced:
 class Way:
     """How a part is run and priced, whatever the plan.
 
-    first, in_place: as in `membill.backward.backward`. added: whether gradients of weights are
+    first: whether no part that runs backward later reads the tables of this one, so that it frees
+    them. in_place: as in `membill.backward.backward`. added: whether gradients of weights are
     added to ones that are there, so that a moment has those alone that its op made. specialise:
     as in `Layer.ledger`.
     """
@@ -75,7 +77,7 @@ class Way:
     specialise: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Simulated:
     """What happens in a part, before any number is put on it.
 
@@ -91,9 +93,9 @@ class Simulated:
     output: Storages
 
 
-def simulated(part: Part, plan: Plan, *, first: bool = False, in_place: bool = True) -> Simulated:
-    """What happens in one of a part under a plan; arguments as in `Way`."""
-    return _run(part.layer, part.where == END, fitting(plan, part), first, in_place)
+def simulated(part: Part, plan: Plan, *, in_place: bool = True) -> Simulated:
+    """What happens in one of a part under a plan; in_place as in `Way`."""
+    return _run(part.layer, part.where == END, fitting(plan, part), in_place)
 
 
 def priced(part: Part, plan: Plan, way: Way) -> Priced:
@@ -105,8 +107,9 @@ def priced(part: Part, plan: Plan, way: Way) -> Priced:
 def _priced(layer: Layer, end: bool, settings: Settings, way: Way) -> Priced:
     """The same; a search for plans asks for few of them often."""
     run = settings.plan
-    found = _run(layer, end, run, way.first, way.in_place)
-    moments = (*found.backward, *found.forward)
+    found = _run(layer, end, run, way.in_place)
+    backward = tuple(map(_with_tables, found.backward)) if way.first else found.backward
+    moments = (*backward, *found.forward)
     accounts = (account for each in moments for account in (each.kept, each.working, each.made))
     others = (found.kept, found.made, found.held, found.batch, found.output)
     keys = dict.fromkeys(key for account in (*accounts, *others) for key in account)
@@ -114,7 +117,7 @@ def _priced(layer: Layer, end: bool, settings: Settings, way: Way) -> Priced:
     return Priced(
         _formula(found.kept, sizes),
         _formula(found.made, sizes),
-        tuple(_fullest(each, sizes) for each in _undominated(found.backward, sizes, way.added)),
+        tuple(_fullest(each, sizes) for each in _undominated(backward, sizes, way.added)),
         tuple(_fullest(each, sizes) for each in _undominated(found.forward, sizes, way.added)),
         _formula(found.held, sizes),
         _formula(found.batch, sizes),
@@ -122,26 +125,29 @@ def _priced(layer: Layer, end: bool, settings: Settings, way: Way) -> Priced:
     )
 
 
-def _run(layer: Layer, end: bool, plan: Plan, first: bool, in_place: bool) -> Simulated:
+def _with_tables(moment: Moment) -> Moment:
+    return replace(moment, kept=moment.kept + moment.tables)
+
+
+def _run(layer: Layer, end: bool, plan: Plan, in_place: bool) -> Simulated:
     in_float32 = plan.dtype_bytes == 4
-    how = {"first": first, "last": end, "in_place": in_place}
+    how = {"last": end, "in_place": in_place}
     return _simulated(layer, in_float32, plan.precision, plan.recompute, **how)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1024)
 def _simulated(
     layer: Layer,
     in_float32: bool,
     precision: Precision | None,
     policy: Policy,
     *,
-    first: bool,
     last: bool,
     in_place: bool,
 ) -> Simulated:
     graph = layer.graph(4 if in_float32 else 2, precision)
     kept = kept_of(graph, policy, layer.trainable)
-    moments = backward(graph, policy, layer.trainable, first=first, last=last, in_place=in_place)
+    moments = run_backward(graph, policy, layer.trainable, last=last, in_place=in_place)
     inputs = readable(graph, graph.inputs)
     apart = {each.storage for each in (*graph.held, *((graph.output,) if last else ()))}
     passes = running(graph.ops, kept, inputs, apart)
@@ -166,7 +172,7 @@ def sizes_of(
 ) -> Mapping[Key, Formula]:
     """Bytes of a storage of each shape and dtype on a device, with `definitions` put in."""
     each = tuple(keys)
-    like = [Kept(Tensor(shape, dtype, path=""), "", ()) for shape, dtype in each]
+    like = [Kept(Tensor(key.shape, key.dtype, path=""), "", ()) for key in each]
     rows = price(like, (), {beta: plan.dtype_bytes}, definitions, plan.mesh).entries
     return dict(zip(each, (row.bytes for row in rows), strict=True))
 

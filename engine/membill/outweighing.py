@@ -38,8 +38,10 @@ def outweighs(one: Event, other: Event, letter: str, **values: int) -> Outweighi
     if not is_defined(letter):
         raise unknown("symbol", letter, names())
     symbol = named(letter).symbol
-    put = {named(name).symbol: size for name, size in values.items() if name != letter}
-    difference = sympy.expand((one.total.expr - other.total.expr).subs(put))
+    put = {
+        named(name).symbol: sympy.Integer(size) for name, size in values.items() if name != letter
+    }
+    difference = sympy.expand((one.total.expr - other.total.expr).xreplace(put))
     if not difference.is_polynomial(symbol) or sympy.degree(difference, symbol) != 1:
         raise InputError(f"{letter}: the two events do not differ by a multiple of it")
     slope = difference.coeff(symbol, 1)

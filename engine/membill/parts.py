@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
 
 import sympy
 
 from membill.layers import Layer, OptionValue
 from membill.ledger import Ledger, Row
 from membill.plans import Plan
-from membill.plans import plan as make_plan
 from membill.recompute import NONE, applicable
 from membill.shapes import Shape
 
@@ -43,35 +40,10 @@ class Part:
 
     def ledger(self, plan: Plan, **counting: bool) -> Ledger:
         """The ledger of one of them; what comes once is never recomputed."""
-        kept = _ledger(self.layer, settings_of(fitting(plan, self)), tuple(counting.items()))
+        kept = self.layer.ledger(fitting(plan, self), **counting)
+        if not self.dropped:
+            return kept
         return Ledger(tuple(row for row in kept.entries if row.tensor not in self.dropped))
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What of a plan a part depends on: settings by name, and whether its mesh is open."""
-
-    named: tuple[tuple[str, Any], ...]
-    open: bool
-
-    @property
-    def plan(self) -> Plan:
-        """The plan with these settings alone."""
-        run = make_plan(**dict(self.named))
-        return replace(run, mesh=replace(run.mesh, open=True)) if self.open else run
-
-
-def settings_of(plan: Plan) -> Settings:
-    """What of a plan a part depends on, to look up what has been derived for it."""
-    names = ("recompute", "dtype_bytes", "precision")
-    own = ((name, getattr(plan, name)) for name in names)
-    return Settings((*own, *plan.mesh.given.items()), plan.mesh.open)
-
-
-@lru_cache(maxsize=4096)
-def _ledger(layer: Layer, settings: Settings, counting: tuple[tuple[str, bool], ...]) -> Ledger:
-    """A layer's ledger; a bill asks for each several times, and a search for few of them often."""
-    return layer.ledger(settings.plan, **dict(counting))
 
 
 def trains(part: Part, row: Row) -> bool:
@@ -96,9 +68,10 @@ def varied(part: Part, name: str, value: OptionValue) -> Part:
 def defined(part: Part, groups: Iterable[tuple[Part, ...]], shape: Shape | None) -> Part:
     """The part with what all layers put in for symbols, as far as the shape agrees with it."""
     found = dict(item for group in groups for each in group for item in each.layer.definitions)
+    sizes = {} if shape is None else {k: sympy.Integer(n) for k, n in shape.numbers().items()}
     holding = tuple(
         (symbol, given)
         for symbol, given in found.items()
-        if shape is None or shape.get(str(symbol)) in (None, given.subs(shape.numbers()))
+        if sizes.get(symbol) in (None, given.xreplace(sizes))
     )
     return replace(part, layer=replace(part.layer, definitions=holding))

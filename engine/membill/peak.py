@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import sympy
@@ -32,6 +33,13 @@ class Peak:
 
     def sizes(self, **values: int) -> Mapping[Event, int]:
         """The bytes of each event that there is, with these values for letters before its own."""
+        return self._sizes(values) if values else self._own_sizes
+
+    @cached_property
+    def _own_sizes(self) -> Mapping[Event, int]:
+        return self._sizes({})
+
+    def _sizes(self, values: Mapping[str, int]) -> Mapping[Event, int]:
         sizes = sized({**self.bill.values, **values})
         there = (event for event in self.events if number(event.times, self, values) > 0)
         return {event: sum(map(sizes, event.entries)) for event in there}

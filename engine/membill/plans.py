@@ -10,7 +10,7 @@ import sympy
 
 from membill import registry
 from membill.errors import InputError, unknown
-from membill.mesh import Axis, Mesh, mesh_of
+from membill.mesh import UNDIVIDED, Axis, Mesh, mesh_of
 from membill.offload import Link, Movement
 from membill.pipeline import Schedule
 from membill.precision import Precision
@@ -43,7 +43,7 @@ class Plan:
 
     recompute: Policy = NONE
     dtype_bytes: sympy.Expr = field(default=sympy.Integer(2))
-    mesh: Mesh = field(default_factory=Mesh)
+    mesh: Mesh = UNDIVIDED
     precision: Precision | None = None
     recipe: Recipe | None = None
     divided: frozenset[str] = frozenset()
@@ -65,6 +65,22 @@ class Plan:
             raise InputError(f"{given} says nothing without a schedule: give schedule=...")
 
 
+@dataclass(frozen=True)
+class Settings:
+    """What of a plan a layer depends on, by which what was derived for it is looked up."""
+
+    own: tuple[object, ...]
+    mesh: tuple[object, ...]
+    plan: Plan = field(compare=False)
+
+
+def settings_of(run: Plan) -> Settings:
+    """What of a plan a layer depends on."""
+    own = (run.recompute, run.dtype_bytes, run.precision)
+    mesh = (*run.mesh.given.items(), run.mesh.open, run.mesh.rules) if run.mesh.given else ()
+    return Settings(own, mesh, run)
+
+
 def plan(base: Plan | None = None, **settings: object) -> Plan:
     """A plan from settings by name, those that are not given taken from `base`.
 
@@ -81,6 +97,8 @@ def plan(base: Plan | None = None, **settings: object) -> Plan:
     base = Plan() if base is None else base
     if not isinstance(base, Plan):
         raise InputError(f"{base!r} is not a plan: give settings by name, such as recompute=...")
+    if not settings:
+        return base
     axes, rules = registry.everything(Axis), tuple(registry.known().rules)
     in_mesh = {*axes, *(rule.switch for rule in rules if rule.switch)}
     partitions = registry.everything(Partition)

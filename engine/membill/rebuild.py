@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from membill.graph import Graph, Op
 from membill.ledger import REBUILT, Kept, collect
@@ -23,6 +24,7 @@ class Outcome:
     rerun: tuple[Op, ...]
 
 
+@lru_cache(maxsize=2048)
 def outcome(graph: Graph, policy: Policy, trainable: Callable[[Tensor], bool]) -> Outcome:
     """Apply a policy to a graph: its regions first, then what it drops beyond them."""
     region = region_of(policy, graph)

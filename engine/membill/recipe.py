@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import sympy
 
@@ -16,9 +17,12 @@ from membill.formula import Condition, Formula
 from membill.ledger import total
 from membill.state import State, Weight
 from membill.symbols import N, N_d, beta
-from membill.tensor import count
+from membill.tensor import ceiling, count
 
 WEIGHTS, GRADIENTS = "weights", "gradients"
+
+Counted = tuple[Weight, sympy.Expr]
+"""A weight with how often it comes."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ def model_states(
 
 def states_of(
     recipe: Recipe,
-    weights: Iterable[tuple[Weight, sympy.Expr]],
+    weights: Iterable[Counted],
     *,
     divided: frozenset[str] = frozenset(),
     devices: int | sympy.Expr = N_d,
@@ -124,16 +128,31 @@ def states_of(
     """
     among = count(devices, "devices", "how many")
     width = {beta: count(dtype_bytes, "dtype_bytes", "the bytes of an entry")}
-    held = tuple(weights)
+    groups = [
+        (recipe.kept(held[0][0]), held, [(weight.entries, times) for weight, times in held])
+        for held in _by_training(weights)
+    ]
 
     def row(state: State) -> StateRow:
-        mine = [(state.numbers(w), times) for w, times in held if state in recipe.kept(w)]
+        numbers = [
+            each
+            for kept, held, plain in groups
+            if state in kept
+            for each in (plain if state.of is None else [(state.of(w), n) for w, n in held])
+        ]
         share = among if state.kind in divided else sympy.Integer(1)
-        size, conditions = _size(state, mine, share, sizes)
-        return StateRow(state, Formula(size.subs(width), "bytes", (), conditions), share != 1)
+        size, conditions = _size(state, numbers, share, sizes)
+        return StateRow(state, Formula(size.xreplace(width), "bytes", (), conditions), share != 1)
 
-    kept = {state for weight, _ in held for state in recipe.kept(weight)}
-    return tuple(row(state) for state in recipe.every if state in kept)
+    return tuple(row(each) for each in recipe.every if any(each in kept for kept, _, _ in groups))
+
+
+def _by_training(weights: Iterable[Counted]) -> Iterable[list[Counted]]:
+    """The weights that take a gradient, and those that take none, as far as there are any."""
+    found: dict[bool, list[Counted]] = {}
+    for weight, times in weights:
+        found.setdefault(weight.trainable, []).append((weight, times))
+    return found.values()
 
 
 def _size(
@@ -147,13 +166,14 @@ def _size(
     Devices divide all numbers as if they were one row; a quantised state that is not divided has
     blocks of its own for each weight.
     """
-    small: list[tuple[sympy.Expr, sympy.Expr]] = []
-    large: list[tuple[sympy.Expr, sympy.Expr]] = []
-    for number, times in held:
-        (small if _is_small(state, number, sizes) else large).append((number, times))
-    few, whole = (sympy.Add(*(number * times for number, times in each)) for each in (small, large))
+    every = tuple(held)
+    small = tuple(each for each in every if _is_small(state, each[0], sizes))
+    large = tuple(each for each in every if each not in small) if small else every
+    few, whole = _sum(small), _sum(large)
     width = state.small.dtype.bytes if state.small else sympy.Integer(0)
     if among == 1:
+        if not state.constants and state.dtype.bytes.is_integer:
+            return state.bytes(whole) + few * width, ()
         own = sympy.Add(*(state.bytes(number) * times for number, times in large))
         return own + few * width, ()
     conditions = (
@@ -162,14 +182,20 @@ def _size(
     return state.bytes(_share(whole, among)) + _share(few, among) * width, tuple(conditions)
 
 
+@lru_cache(maxsize=4096)
+def _sum(held: tuple[tuple[sympy.Expr, sympy.Expr], ...]) -> sympy.Expr:
+    return sympy.Add(*(number * times for number, times in held))
+
+
+@lru_cache(maxsize=4096)
 def _share(whole: sympy.Expr, among: sympy.Expr) -> sympy.Expr:
-    return sympy.ceiling(whole / among) if among.is_Integer else whole / among
+    return ceiling(whole / among) if among.is_Integer else whole / among
 
 
 def _is_small(state: State, numbers: sympy.Expr, sizes: Mapping[sympy.Symbol, int] | None) -> bool:
     if state.small is None or sizes is None:
         return False
-    at = numbers.subs(sizes)
+    at = numbers.xreplace({each: sympy.Integer(size) for each, size in sizes.items()})
     return bool(at.is_Integer and at < state.small.entries)
 
 

@@ -43,8 +43,9 @@ _BOUNDARY, _INSIDE = sympy.symbols("boundary inside", positive=True)
 def _optimum() -> tuple[sympy.Expr, sympy.Expr]:
     """The best segment, where the derivative of the bytes is zero, and the bytes at that."""
     total = L / s * _BOUNDARY + s * _INSIDE
-    best = sympy.solve(sympy.diff(total, s), s)[0]
-    return best, sympy.simplify(total.subs(s, best))
+    slope, _ = sympy.fraction(sympy.together(sympy.diff(total, s)))
+    best = next(root for root in sympy.roots(slope, s) if root.is_positive)
+    return best, total.subs(s, best)
 
 
 def best_length(boundary: Formula, inside: Formula, layers: int, **values: int) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import sympy
 
@@ -44,6 +45,7 @@ class Shape(Mapping[str, int]):
         return {symbols.named(name).symbol: size for name, size in self.dims.items()}
 
 
+@lru_cache(maxsize=1024)
 def read_shape(name: str, text: str) -> Shape:
     """Parse one model's TOML; InputError names the field that is missing, unknown or no count."""
     try:

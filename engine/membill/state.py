@@ -9,6 +9,7 @@ import sympy
 
 from membill.dtypes import DType
 from membill.symbols import beta
+from membill.tensor import ceiling, product
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Weight:
     @property
     def entries(self) -> sympy.Expr:
         """How many parameters it has."""
-        return self.stack * self.rows * self.columns
+        return product((self.stack, self.rows, self.columns))
 
 
 Numbers = Callable[[Weight], sympy.Expr]
@@ -74,8 +75,8 @@ class State:
     def bytes(self, numbers: sympy.Expr) -> sympy.Expr:
         """Bytes for so many numbers, block constants included; a number fills whole bytes."""
         own = numbers * self.dtype.bytes
-        blocks = (sympy.ceiling(numbers / each.block) * each.dtype.bytes for each in self.constants)
-        return sympy.Add(sympy.ceiling(own) if own.is_Rational else own, *blocks)
+        blocks = (ceiling(numbers / each.block) * each.dtype.bytes for each in self.constants)
+        return sympy.Add(ceiling(own) if own.is_Rational else own, *blocks)
 
     def numbers(self, weight: Weight) -> sympy.Expr:
         """How many numbers are kept for a weight."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 
 import sympy
 
@@ -74,7 +74,7 @@ class Tensor:
     @property
     def entries(self) -> sympy.Expr:
         """How many numbers it holds."""
-        return sympy.Mul(*self.shape)
+        return product(self.shape)
 
     @property
     def bytes(self) -> sympy.Expr:
@@ -130,14 +130,19 @@ def exact(value: object, what: str) -> sympy.Expr:
             "over membill.symbols"
         )
     expr = sympy.Integer(value) if isinstance(value, int) else value
-    if expr.is_Symbol:
-        symbols.info(expr)
-        return expr
-    if expr.has(sympy.Float):
+    if not _is_exact(expr):
         raise InputError(f"{what} {expr} holds a float; write it with integers")
+    return expr
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_exact(expr: sympy.Expr) -> bool:
+    """Whether no float is in it; InputError for a symbol that is not Membill's."""
+    if expr.has(sympy.Float):
+        return False
     for symbol in expr.free_symbols:
         symbols.info(symbol)
-    return expr
+    return True
 
 
 def count(value: object, name: str, noun: str) -> sympy.Expr:
@@ -156,9 +161,23 @@ def count(value: object, name: str, noun: str) -> sympy.Expr:
     return found
 
 
-def product(axes: Iterable[sympy.Expr]) -> sympy.Expr:
+@lru_cache(maxsize=4096)
+def product(axes: tuple[sympy.Expr, ...]) -> sympy.Expr:
     """The product of axes, 1 for none."""
-    return sympy.sympify(math.prod(axes))
+    return sympy.Mul(*axes)
+
+
+@lru_cache(maxsize=4096)
+def ceiling(expr: sympy.Expr) -> sympy.Expr:
+    """A positive expression rounded up: what is whole of it as it is, the rest within a ceiling.
+
+    SymPy would try besides to prove between which integers the rest lies, which takes it long.
+    """
+    parts: dict[bool, list[sympy.Expr]] = {True: [], False: []}
+    for term in sympy.Add.make_args(expr):
+        parts[bool(term.is_integer)].append(term)
+    rest = sympy.Add(*parts[False])
+    return sympy.Add(*parts[True], sympy.ceiling(rest, evaluate=rest.is_number))
 
 
 def said(value: object) -> str:

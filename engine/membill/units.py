@@ -73,5 +73,6 @@ def percent(part: Fraction | int, whole: Fraction | int = 1, places: int = 0) ->
 
 
 def _significant(value: Fraction) -> str:
-    places = next((n for n in range(6) if abs(value) * 10**n >= 100), 6)
+    above, below = abs(value.numerator), value.denominator
+    places = next((n for n in range(6) if above * 10**n >= 100 * below), 6)
     return decimal(value, places)

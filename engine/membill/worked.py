@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import sympy
@@ -109,7 +110,7 @@ class Figure:
     of: tuple[OfBill | OfCache, ...]
     note: str = ""
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         """Derived."""
         return sum(each.bytes() for each in self.of)

@@ -112,7 +112,7 @@ def test_llama_3_8b_to_the_byte() -> None:
     shape = registry.shape(figure.model)
     sizes = {"b": figure.settings["b"], "T": figure.settings["T"]}
     with started(LLAMA, {**shape, **sizes}) as made:
-        assert tracked(made)["Total"] == figure.bytes == figure.peak().bytes
+        assert tracked(made)["Total"] == figure.bytes == figure.peak.bytes
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -60,6 +60,7 @@ class PublicName:
         return re.split(r"(?<=\.)\s", self.doc, maxsplit=1)[0]
 
 
+@functools.cache
 def public() -> tuple[PublicName, ...]:
     """Every public name, by module, in the order of `__all__`."""
     return tuple(

@@ -7,6 +7,7 @@ holds, and adds up; and it finds the moment of a step at which most is on the de
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -70,7 +71,7 @@ def script(known: registry.Registry, shapes: Collection[Shape], options: Iterabl
         "symbols": {info.name: [info.meaning, info.least] for info in symbols.table()},
         "files": {**configurations_data(), "bytes": MOST_BYTES},
         "shaped": parts.shaped,
-        "variants": parts.variants.rows,
+        "variants": [*map(json.loads, parts.variants.rows)],
         "weights": parts.weights.rows,
         "steps": parts.steps.data,
     }
@@ -130,7 +131,7 @@ def _recipe(recipe: Recipe) -> Mapping[str, Any]:
         "states": [_state(recipe, state) for state in recipe.states],
         "step": [_state(recipe, state) for state in recipe.step],
         "added": any(
-            width(state.dtype) != [WIDTH, 1] for state in recipe.states if state.kind == GRADIENTS
+            width(state.dtype) != (WIDTH, 1) for state in recipe.states if state.kind == GRADIENTS
         ),
     }
 

@@ -58,6 +58,7 @@ from membill.worked import Worked
 def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2.Environment:
     """Templates from one folder; from the other, examples to quote and to run commands on."""
     examples = docs / "examples"
+    every = shapes(known)
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates),
         undefined=jinja2.StrictUndefined,
@@ -132,8 +133,8 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
                 "worked": Worked,
             }.items()
         },
-        "shapes": shapes(known),
-        "calculator": lambda *options: Markup(script(known, shapes(known), options)),
+        "shapes": every,
+        "calculator": lambda *options: Markup(script(known, every, options)),
         "layer": lambda name, **options: _named(known, name).variant(**options),
         "example": lambda file: next(iter(registry.layers_in(examples / file).values())),
         "shape": registry.shape,

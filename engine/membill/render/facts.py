@@ -205,7 +205,9 @@ def ratio(part: int, whole: int) -> Fraction:
 
 def squared(ledger: Ledger) -> tuple[Row, ...]:
     """The rows with the sequence length in two of their axes."""
-    return tuple(row for row in ledger.rows if sum(axis.has(T) for axis in row.shape) > 1)
+    return tuple(
+        row for row in ledger.rows if sum(T in axis.free_symbols for axis in row.shape) > 1
+    )
 
 
 def squared_name(ledger: Ledger) -> str:

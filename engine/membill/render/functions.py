@@ -8,6 +8,7 @@ can see whether the one divides the other.
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,21 +17,23 @@ import sympy
 from membill import printer
 from membill.formula import Condition, Formula
 
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 
 @dataclass
 class Table:
     """A table of data, each row once, that grows as they are asked for."""
 
-    places: dict[str, int] = field(default_factory=dict)
+    places: dict[Any, int] = field(default_factory=dict)
 
-    def of(self, row: Any) -> int:
-        """The place of a row."""
-        return self.places.setdefault(quoted(row), len(self.places))
+    def of(self, row: Hashable) -> int:
+        """The place of a row: a tuple, which JSON writes as a list."""
+        return self.places.setdefault(row, len(self.places))
 
     @property
     def rows(self) -> list[Any]:
         """The rows in order."""
-        return [*map(json.loads, self.places)]
+        return [*self.places]
 
 
 @dataclass
@@ -85,4 +88,4 @@ def _check(condition: Condition) -> str:
 
 def quoted(value: Any) -> str:
     """A value as JavaScript writes it; safe within a script element."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return _encoder.encode(value).replace("</", "<\\/")

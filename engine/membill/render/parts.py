@@ -25,7 +25,7 @@ from membill.parts import Part
 from membill.plans import Plan, plan
 from membill.recipe import Recipe
 from membill.recompute import Policy
-from membill.render.functions import Functions, Table
+from membill.render.functions import Functions, Table, quoted
 from membill.render.steps import Steps
 from membill.shapes import Shape
 from membill.state import State
@@ -38,12 +38,13 @@ WIDTH = 2
 
 @dataclass(frozen=True)
 class Parts:
-    """Parts as data, with the tables that they refer to."""
+    """Parts as data, with the tables that they refer to; variants, being maps, as JSON."""
 
     known: registry.Registry
     functions: Functions
     variants: Table = field(default_factory=Table)
     weights: Table = field(default_factory=Table)
+    found: dict[object, int] = field(default_factory=dict)
 
     def of(self, part: Part, model: Model, options: Collection[str]) -> Mapping[str, Any]:
         """A part of a model, with the place of its variant for each choice of these options."""
@@ -53,7 +54,7 @@ class Parts:
             "category": part.category,
             "options": [option.name for option in part.layer.options if option.name in options],
             "variants": {
-                "|".join(chosen): self.variants.of(self._variant(replace(part, layer=layer), tied))
+                "|".join(chosen): self._place(replace(part, layer=layer), tied)
                 for chosen, layer in _variants(part.layer, options)
             },
         }
@@ -90,6 +91,13 @@ class Parts:
         among = 2 ** len(switches(self.known))
         return Steps(self.functions, self._runs[::among], self._runs[:among])
 
+    def _place(self, part: Part, tied: str) -> int:
+        """The place of a variant; most parts are those of other models too."""
+        key = (part.layer, part.where, part.dropped, tied)
+        if key not in self.found:
+            self.found[key] = self.variants.of(quoted(self._variant(part, tied)))
+        return self.found[key]
+
     def _variant(self, part: Part, tied: str) -> Mapping[str, Any]:
         ledgers = [part.ledger(run, specialise=False) for run in self._runs]
         bare = ledgers[0]
@@ -100,26 +108,26 @@ class Parts:
             "buffers": self.functions.of(total(row.bytes for row in bare.buffers)),
             "tables": {row.tensor: self.functions.of(row.bytes) for row in bare.tables},
             "kept": [self.functions.of(ledger.total()) for ledger in ledgers],
-            "step": self.steps.of(part, bool(bare.tables)),
+            "step": self.steps.of(part),
         }
 
-    def _weight(self, part: Part, row: Row, tied: bool) -> list[Any]:
+    def _weight(self, part: Part, row: Row, tied: bool) -> tuple[Any, ...]:
         """Its entries, 1 if it may be tied, 1 if it is trained, width, what shaped states keep."""
         weight = as_weight(part, row)
         numbers = (state.numbers(weight) for _, state in self._shaped)
-        return [
+        return (
             self.functions.of(row.entries),
             int(tied),
             int(weight.trainable),
             width(row.dtype),
             *map(self.functions.of, numbers),
-        ]
+        )
 
 
-def width(dtype: DType) -> list[int]:
+def width(dtype: DType) -> tuple[int, int]:
     """The bytes of a number as a quotient."""
     found = dtype.bytes.subs(beta, WIDTH)
-    return [int(found.p), int(found.q)]
+    return int(found.p), int(found.q)
 
 
 def offered(model: Model, options: Collection[str]) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from membill.alive import Key, Storages
 from membill.backward import Moment
-from membill.moments import simulated, sizes_of
+from membill.moments import Simulated, simulated, sizes_of
 from membill.parts import Part
 from membill.plans import Plan
 from membill.render.functions import Functions, Table
@@ -48,15 +48,14 @@ class Steps:
     nodes: Table = field(default_factory=Table)
     ways: Table = field(default_factory=Table)
     known: dict[Key, int] = field(default_factory=dict)
+    found: dict[Simulated, int] = field(default_factory=dict)
 
-    def of(self, part: Part, tables: bool) -> list[int]:
-        """The places of sums that a part has in any case, and of its way under each policy.
-
-        tables: whether it reads any, so that the first of such parts frees them.
-        """
+    def of(self, part: Part) -> list[int]:
+        """The places of sums that a part has in any case, and of its way under each policy."""
         one = simulated(part, self.policies[0])
         sums = (one.made, one.held, one.batch, one.output)
-        return [*map(self._sum, sums), *(self._way(part, run, tables) for run in self.policies)]
+        ways = (self._way(simulated(part, run)) for run in self.policies)
+        return [*map(self._sum, sums), *ways]
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -77,18 +76,18 @@ class Steps:
             "ways": packed([[kept, *numbered(nodes)] for kept, *nodes in self.ways.rows]),
         }
 
-    def _way(self, part: Part, run: Plan, tables: bool) -> int:
-        """What is kept, and the nodes of backward and forward."""
-        usual = simulated(part, run)
-        first = simulated(part, run, first=True) if tables else usual
-        nodes = (
-            self._node(usual.backward, first.backward),
-            self._node(usual.forward, usual.forward),
-        )
-        return self.ways.of([self._sum(usual.kept), *nodes])
+    def _way(self, one: Simulated) -> int:
+        """The place of what is kept, and of the nodes of backward and forward.
 
-    def _node(self, usual: Sequence[Moment], first: Sequence[Moment]) -> int:
-        rows = [*self._rows(usual, first)]
+        Most parts are those of other models too, and ends are run in one way under any policy.
+        """
+        if one not in self.found:
+            nodes = (self._node(one.backward), self._node(one.forward))
+            self.found[one] = self.ways.of((self._sum(one.kept), *nodes))
+        return self.found[one]
+
+    def _node(self, moments: Sequence[Moment]) -> int:
+        rows = [*self._rows(moments)]
         return self._joined(
             self._joined(self._joined(place for _, place in inner) for _, inner in _by(outer, 2))
             for _, outer in _by(rows, 1)
@@ -97,37 +96,51 @@ class Steps:
     def _joined(self, places: Iterable[int]) -> int:
         """The place of a node of these; of a single one, its own. Rows have places below 0."""
         found = [*places]
-        return found[0] if len(found) == 1 else self.nodes.of(found)
+        return found[0] if len(found) == 1 else self.nodes.of(tuple(found))
 
-    def _rows(self, usual: Iterable[Moment], first: Iterable[Moment]) -> Iterator[tuple[str, int]]:
+    def _rows(self, moments: Iterable[Moment]) -> Iterator[tuple[str, int]]:
         """The path of each moment, and the place of the row of what has changed."""
         before = [Storages() for _ in ACCOUNTS]
-        for each, other in zip(usual, first, strict=True):
-            now = [each.kept, other.kept - each.kept, each.working, each.made, each.latest]
+        for each in moments:
+            now = [each.kept, each.tables, each.working, each.made, each.latest]
             changes = (
                 CODES * key + 2 * at + less
                 for at, (old, new) in enumerate(zip(before, now, strict=True))
-                for less, change in enumerate((new - old, old - new))
-                for key in self._keys(change)
+                if old is not new
+                for less, key in self._changes(old, new)
             )
-            place = self.paths.of([each.path, int(each.again)])
-            yield each.path, ~self.rows.of([place, *changes])
+            place = self.paths.of((each.path, int(each.again)))
+            yield each.path, ~self.rows.of((place, *changes))
             before = now
+
+    def _changes(self, old: Storages, new: Storages) -> list[tuple[bool, int]]:
+        """The places of what there is more of, then of what there is less of, in order."""
+        more = {key: number - old.get(key, 0) for key, number in new.items()}
+        gone = {key: -number for key, number in old.items() if key not in new}
+        changed = [(key, number) for key, number in (more | gone).items() if number]
+        self._learn(key for key, _ in changed)
+        return sorted(
+            (number < 0, self._key(key)) for key, number in changed for _ in range(abs(number))
+        )
 
     def _sum(self, storages: Storages) -> int:
         return self.sums.of(self._keys(storages))
 
-    def _keys(self, storages: Storages) -> list[int]:
-        # Storages come from sets: new ones take their places in an order of their own.
-        for key in sorted((key for key in storages if key not in self.known), key=str):
+    def _keys(self, storages: Storages) -> tuple[int, ...]:
+        self._learn(storages)
+        return tuple(sorted(map(self._key, storages.elements())))
+
+    def _learn(self, keys: Iterable[Key]) -> None:
+        """Give new keys their places. They come from sets, so that their own order is no order."""
+        new = [key for key in keys if key not in self.known]
+        for key in sorted(new, key=str) if new else ():
             self._key(key)
-        return sorted(map(self._key, storages.elements()))
 
     def _key(self, key: Key) -> int:
         """The place of what a storage takes under each choice of switches."""
         if key not in self.known:
             sizes = (sizes_of([key], run)[key] for run in self.meshes)
-            self.known[key] = self.keys.of([*map(self.functions.of, sizes)])
+            self.known[key] = self.keys.of(tuple(map(self.functions.of, sizes)))
         return self.known[key]
 
 
