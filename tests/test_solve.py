@@ -59,6 +59,8 @@ def test_the_longest_sequence_is_the_longest(model: membill.Model, plan: str) ->
         settings = {**settings, "V": 50304}
     if model.shape["h"] % settings.get("tp", 1):
         settings = {**settings, "tp": 4}
+    if "P" in model.shape:
+        settings = {**settings, "P": 2**20}
     found = model.solve("T", memory=H200, b=1, **settings)
     step = settings.get("tp", 1) if settings.get("sp") else settings.get("cp", 1)
     assert found.value > 0
@@ -90,7 +92,16 @@ def test_of_any_memory(memory: int, b_or_T: bool, other: int) -> None:
     at = {asked: found.value or 1}
     assert found.needed == peak(model, **given_, **at) == memory - found.left
     assert (found.value > 0) == (found.bill is not None) == (found.left >= 0)
-    assert not fits(model, memory, **given_, **{asked: found.value + 1})
+    if asked == "b" or found.value < model.shape["P"]:
+        assert not fits(model, memory, **given_, **{asked: found.value + 1})
+
+
+def test_no_sequence_is_longer_than_the_positions() -> None:
+    found = GPT_2.solve("T", memory=H200, b=1)
+    assert found.value == GPT_2.shape["P"]
+    assert found.bill.values["T"] == found.value
+    assert found.size is None and found.form is None
+    assert GPT_2.solve("T", memory=H200, b=1, cp=3).value == GPT_2.shape["P"] // 3 * 3
 
 
 def test_the_smallest_stage_and_degree() -> None:

@@ -16,7 +16,7 @@ from membill.errors import InputError, unknown
 from membill.fit import fewest
 from membill.formula import Formula
 from membill.mesh import Axis
-from membill.models import Model
+from membill.models import Model, limit
 from membill.needs import Need, budget, check, most, needed, numbered, with_margin
 from membill.offers import Offer
 from membill.plans import Plan
@@ -37,7 +37,8 @@ class Solution:
     margin, on the fullest device. at: that moment in words. left: what that leaves of the memory;
     below 0 if nothing fits, for what misses by least. All are None if no number of devices is
     enough. size: for a letter, what must be at most the memory, in letters: what is largest at
-    its next value. offer: for devices, how they are divided.
+    its next value; None if it is the model that allows no more. offer: for devices, how they are
+    divided.
     """
 
     name: str
@@ -98,11 +99,14 @@ def _largest(
     run, how = asked(model, plan, **settings)
     check(model, run, how, LETTERS[name])
     found = largest(model, run, how, LETTERS[name], budget(memory, how.margin))
-    at: dict[str, Any] = {name: found.value or found.step}
-    own = bill(model, plan, **settings, **at) if found.value else None
+    top = limit(name, how.values)
+    value = found.value if top is None else min(found.value, top // found.step * found.step)
+    at: dict[str, Any] = {name: value or found.step}
+    own = bill(model, plan, **settings, **at) if value else None
     need = most(numbered(model, {**how.values, **at}), run, how)
-    size = _binding(model, run, how, {name: found.value + found.step})
-    return Solution(name, found.value, own, *_told(need, how, memory), size)
+    beyond = {name: found.value + found.step}
+    size = _binding(model, run, how, beyond) if value == found.value else None
+    return Solution(name, value, own, *_told(need, how, memory), size)
 
 
 def _told(need: Need, how: Count, memory: int) -> tuple[int, str, int]:
