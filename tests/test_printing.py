@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import membill
-from membill import InputError, printer, symbols
+from membill import InputError, algebra, printer, symbols
 from membill.formula import Formula
 from membill.symbols import L, T, V, b, beta, d, d_ff, d_k, h, n_kv, t
 
@@ -162,6 +162,6 @@ def test_a_formula_is_compared_by_what_it_says() -> None:
 
 def test_a_denominator_that_is_a_sum_comes_to_an_end() -> None:
     expr = T / (d * (b + 1)) + h / (d * b)
-    above, below = printer.fraction(expr)
+    above, below = algebra.fraction(expr)
     assert sympy.simplify(above / below - expr) == 0
     assert eval(printer.python(expr), {"T": 36, "d": 2, "b": 2, "h": 8}) == 36 // 6 + 8 // 4

@@ -100,7 +100,8 @@ def test_no_sequence_is_longer_than_the_positions() -> None:
     found = GPT_2.solve("T", memory=H200, b=1)
     assert found.value == GPT_2.shape["P"]
     assert found.bill.values["T"] == found.value
-    assert found.size is None and found.form is None
+    assert found.size is None
+    assert found.form is None
     assert GPT_2.solve("T", memory=H200, b=1, cp=3).value == GPT_2.shape["P"] // 3 * 3
 
 

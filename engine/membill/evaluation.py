@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy
 
-from membill import printer
+from membill import algebra
 from membill.errors import InputError
 
 _EXTREMES = {sympy.Max: "max", sympy.Min: "min"}
@@ -36,7 +36,7 @@ def evaluated(expr: sympy.Expr, values: Mapping[str, Any], what: Callable[[], st
 @lru_cache(maxsize=1 << 12)
 def _compile(expr: sympy.Expr) -> CodeType:
     """A numerator and a denominator over exact ints, ready to run."""
-    return compile(",".join(map(_source, printer.fraction(expr))), "<formula>", "eval")
+    return compile(",".join(map(_source, algebra.fraction(expr))), "<formula>", "eval")
 
 
 def _source(expr: sympy.Expr) -> str:
@@ -53,7 +53,7 @@ def _source(expr: sympy.Expr) -> str:
     if expr.func in _EXTREMES:
         return f"{_EXTREMES[expr.func]}({','.join(map(_source, expr.args))})"
     if expr.func in (sympy.floor, sympy.ceiling):
-        above, below = map(_source, printer.fraction(expr.args[0]))
+        above, below = map(_source, algebra.fraction(expr.args[0]))
         return f"({above}//{below})" if expr.func is sympy.floor else f"(-(-{above}//{below}))"
     raise InputError(f"no way to evaluate {expr}")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy
 
-from membill import printer, symbols
+from membill import algebra, printer, symbols
 from membill.errors import InputError, unknown
 from membill.evaluation import evaluated, is_any, is_array, narrowed
 from membill.tensor import exact
@@ -151,7 +151,7 @@ def _names(expr: sympy.Expr) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 15)
 def _counting(expr: sympy.Expr) -> sympy.Expr:
-    return printer.expanded(exact(expr, "formula"))
+    return algebra.expanded(exact(expr, "formula"))
 
 
 def _check_definition(

@@ -7,20 +7,18 @@ expanded expression serves text, LaTeX, Python and JavaScript, which differ in a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import pairwise, product
+from itertools import pairwise
 
 import sympy
 
-from membill import symbols
+from membill import algebra, symbols
+from membill.algebra import Factor
 from membill.errors import InputError
 
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-
-Factor = tuple[sympy.Expr, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,55 +56,12 @@ def latex(expr: sympy.Expr) -> str:
 @lru_cache(maxsize=4096)
 def python(expr: sympy.Expr) -> str:
     """Python source over exact ints: `34*T*b*d + 5*h*T**2*b`, quotients with `//`."""
-    return _sum(_over_one_denominator(expr), _PYTHON)
+    return _sum(algebra.over_one_denominator(expr), _PYTHON)
 
 
 def javascript(expr: sympy.Expr) -> str:
     """JavaScript source over BigInt: `34n*T*b*d + 5n*h*T**2n*b`, quotients exact."""
-    return _sum(_over_one_denominator(expr), _JAVASCRIPT)
-
-
-@lru_cache(maxsize=1 << 15)
-def expanded(expr: sympy.Expr) -> sympy.Expr:
-    """The expression multiplied out; of SymPy's ways to expand, those that a count can need."""
-    if _is_multiplied_out(expr):
-        return expr
-    if expr.is_Add:
-        return sympy.Add(*map(expanded, expr.args))
-    if expr.is_Mul and all(map(_is_multiplied_out, expr.args)):
-        sums = map(sympy.Add.make_args, expr.args)
-        return sympy.Add(*(sympy.Mul(*factors) for factors in product(*sums)))
-    return sympy.expand(expr, log=False, power_base=False, power_exp=False, basic=False)
-
-
-def _is_multiplied_out(expr: sympy.Expr) -> bool:
-    """Whether no sum is a factor or a base: SymPy takes 100 times as long to find nothing to do."""
-    if expr.is_Atom:
-        return True
-    product = expr.is_Mul or expr.is_Pow
-    return all(not (product and arg.is_Add) and _is_multiplied_out(arg) for arg in expr.args)
-
-
-def fraction(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
-    """Numerator and denominator, both whole at integers, also within `Max` and `Min`."""
-    return _quotient(_over_one_denominator(expr))
-
-
-def _quotient(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
-    """An expanded sum over the least common denominator of its terms."""
-    whole = expanded(expr)
-    if all(map(_is_whole, sympy.Add.make_args(whole))):
-        return whole, sympy.Integer(1)
-    ones = sympy.Add.make_args(whole)
-    powers: dict[sympy.Expr, int] = {}
-    for base, power in (factor for term in ones for factor in _factors(term)[1]):
-        powers[base] = max(powers.get(base, 0), -power)
-    if any(power > 0 and base.has(sympy.Add) for base, power in powers.items()):
-        above, below = sympy.fraction(sympy.together(expr))  # as factors of sums may cancel
-        return above, below
-    number = math.lcm(*(int(_factors(term)[0].q) for term in ones))
-    below = sympy.Mul(number, *(base**power for base, power in powers.items()))
-    return sympy.Add(*(term * below for term in ones)), below
+    return _sum(algebra.over_one_denominator(expr), _JAVASCRIPT)
 
 
 def terms(expr: sympy.Expr) -> list[sympy.Expr]:
@@ -115,33 +70,30 @@ def terms(expr: sympy.Expr) -> list[sympy.Expr]:
     What is taken away comes last: `p - i`.
     """
     names = symbols.names()
-    found = sorted(sympy.Add.make_args(expanded(expr)), key=lambda term: _term_key(term, names))
-    return sorted(found, key=lambda term: _factors(term)[0].p < 0)
+    found = sorted(
+        sympy.Add.make_args(algebra.expanded(expr)), key=lambda term: _term_key(term, names)
+    )
+    return sorted(found, key=lambda term: algebra.factors(term)[0].p < 0)
 
 
 def _sum(expr: sympy.Expr, style: Style) -> str:
     ordered = terms(expr)
     if style.integer:
-        whole = [term for term in ordered if _is_whole(term)]
-        split = sympy.Add(*(term for term in ordered if not _is_whole(term)))
+        whole = [term for term in ordered if algebra.is_whole(term)]
+        split = sympy.Add(*(term for term in ordered if not algebra.is_whole(term)))
         ordered = [*whole, *([] if split == 0 else [split])]
     written = [_term(term, style) for term in ordered]
     return " + ".join(written).replace("+ -", "- ")
 
 
-def _is_whole(term: sympy.Expr) -> bool:
-    """Whether a term is a product that divides by nothing."""
-    number, factors = _factors(term)
-    return not term.is_Add and number.q == 1 and all(power > 0 for _, power in factors)
-
-
 @lru_cache(maxsize=1 << 14)
 def _term(term: sympy.Expr, style: Style) -> str:
-    if style.integer and not _is_whole(term):
-        above, below = _quotient(term)
+    if style.integer and not algebra.is_whole(term):
+        above, below = algebra.quotient(term)
         if below != 1:
             return style.quotient(_sum(above, style), _sum(below, style))
-    number, factors = _factors(term)
+    number, others = algebra.factors(term)
+    factors = _ordered(others)
     above = _product(abs(number.p), [f for f in factors if f[1] > 0], style)
     below = _product(number.q, [(x, -power) for x, power in factors if power < 0], style)
     quotient = above if below == style.number(1) else style.quotient(above, below)
@@ -170,7 +122,7 @@ def _atom(base: sympy.Expr, style: Style) -> str:
     if style.integer and name in ("floor", "ceiling"):
         above, below = sympy.fraction(sympy.together(base.args[0]))
         above = above + (below - 1 if name == "ceiling" else 0)
-        rounded = style.quotient if _never_negative(above) else style.floor
+        rounded = style.quotient if algebra.never_negative(above) else style.floor
         return f"({rounded(_sum(above, style), _sum(below, style))})"
     if name in style.functions:
         return style.functions[name](*(_sum(arg, style) for arg in base.args))
@@ -179,44 +131,10 @@ def _atom(base: sympy.Expr, style: Style) -> str:
     raise InputError(f"no way to write {base} ({name}) in a formula")
 
 
-@lru_cache(maxsize=1 << 14)
-def _over_one_denominator(expr: sympy.Expr) -> sympy.Expr:
-    """Max(T/2, b) as Max(T, 2b)/2: integer division of an argument would round it."""
-
-    def rewrite(extreme: sympy.Expr) -> sympy.Expr:
-        below = reduce(sympy.lcm, (sympy.fraction(sympy.together(x))[1] for x in extreme.args))
-        if not below.is_positive:
-            raise InputError(f"no way to write {extreme} in code: {below} may not be positive")
-        return extreme.func(*(sympy.cancel(x * below) for x in extreme.args)) / below
-
-    if not expr.has(sympy.Max, sympy.Min):
-        return expr
-    return expr.replace(lambda part: isinstance(part, (sympy.Max, sympy.Min)), rewrite)
-
-
-@lru_cache(maxsize=4096)
-def _never_negative(expr: sympy.Expr) -> bool:
-    """Whether it is seen to be so for symbols from 1 on: T + t - 1 is (T + 1) + (t + 1) - 1."""
-    shifted = expr.xreplace({symbol: symbol + 1 for symbol in expr.free_symbols})
-    return bool(sympy.expand(shifted).is_nonnegative)
-
-
-@lru_cache(maxsize=1 << 14)
-def _factors(term: sympy.Expr) -> tuple[sympy.Rational, tuple[Factor, ...]]:
-    """A term's number and its (base, power) factors in writing order."""
-    number, rest = term.as_coeff_Mul(rational=True)
-    if not number.is_Rational:
-        raise InputError(f"no way to write {term}: its factor {number} is not exact")
-    factors = [_factor(factor) for factor in sympy.Mul.make_args(rest) if factor != 1]
+def _ordered(factors: tuple[Factor, ...]) -> list[Factor]:
+    """Factors in the order in which they are written."""
     bases = {base for base, _ in factors}
-    return number, tuple(sorted(factors, key=lambda factor: _factor_rank(factor[0], bases)))
-
-
-def _factor(expr: sympy.Expr) -> Factor:
-    base, power = expr.as_base_exp()
-    if not power.is_Integer:
-        raise InputError(f"no way to write {base} to the power {power} in a formula")
-    return base, int(power)
+    return sorted(factors, key=lambda factor: _factor_rank(factor[0], bases))
 
 
 def _factor_rank(base: sympy.Expr, beside: set[sympy.Expr]) -> tuple[float, str]:
@@ -231,7 +149,7 @@ def _factor_rank(base: sympy.Expr, beside: set[sympy.Expr]) -> tuple[float, str]
 @lru_cache(maxsize=1 << 14)
 def _term_key(term: sympy.Expr, names: tuple[str, ...]) -> tuple[tuple[int, ...], str]:
     """Sorts terms: the symbol of lowest term rank decides, the higher power of it first."""
-    powers = dict(_factors(term)[1])
+    powers = dict(algebra.factors(term)[1])
     known = all(isinstance(base, sympy.Symbol) for base in powers)
     ranks = tuple(-powers.get(symbol, 0) for symbol in _ranked(names))
     return ranks, "" if known else str(term)

@@ -12,12 +12,13 @@ from functools import lru_cache
 
 import sympy
 
+from membill.algebra import ceiling
 from membill.errors import InputError
 from membill.formula import Condition, Formula
 from membill.ledger import total
 from membill.state import State, Weight
 from membill.symbols import N, N_d, beta
-from membill.tensor import ceiling, count
+from membill.tensor import count
 
 WEIGHTS, GRADIENTS = "weights", "gradients"
 

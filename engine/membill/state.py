@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import sympy
 
+from membill.algebra import ceiling
 from membill.dtypes import DType
 from membill.symbols import beta
-from membill.tensor import ceiling, product
+from membill.tensor import product
 
 
 @dataclass(frozen=True)

@@ -167,19 +167,6 @@ def product(axes: tuple[sympy.Expr, ...]) -> sympy.Expr:
     return sympy.Mul(*axes)
 
 
-@lru_cache(maxsize=4096)
-def ceiling(expr: sympy.Expr) -> sympy.Expr:
-    """A positive expression rounded up: what is whole of it as it is, the rest within a ceiling.
-
-    SymPy would try besides to prove between which integers the rest lies, which takes it long.
-    """
-    parts: dict[bool, list[sympy.Expr]] = {True: [], False: []}
-    for term in sympy.Add.make_args(expr):
-        parts[bool(term.is_integer)].append(term)
-    rest = sympy.Add(*parts[False])
-    return sympy.Add(*parts[True], sympy.ceiling(rest, evaluate=rest.is_number))
-
-
 def said(value: object) -> str:
     """A value for a message: a tensor by its label, a collection by its kind."""
     if isinstance(value, Tensor):

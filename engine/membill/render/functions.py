@@ -14,7 +14,7 @@ from typing import Any
 
 import sympy
 
-from membill import printer
+from membill import algebra, printer
 from membill.formula import Condition, Formula
 
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -73,7 +73,7 @@ class Functions:
 
 def function(expr: sympy.Expr) -> str:
     """An expression as the names of its symbols, and a function of these to [above, below]."""
-    above, below = printer.fraction(expr)
+    above, below = algebra.fraction(expr)
     names = sorted(symbol.name for symbol in expr.free_symbols)
     body = f"[{printer.javascript(above)},{printer.javascript(below)}]"
     return f"{quoted(names)},({','.join(names)})=>{body}"
