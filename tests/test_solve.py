@@ -19,6 +19,7 @@ import membill
 from membill import crossover, dominant, increase, symbols
 from membill.errors import InputError
 from membill.formula import Formula
+from membill.growth import exceeds_from
 from membill.solve import Solution
 from membill.symbols import L, M, T, b, t
 from membill.units import GB, percent
@@ -234,3 +235,34 @@ def test_messages(asked: str, given_: dict[str, Any], expected: str) -> None:
     with pytest.raises(InputError) as caught:
         EIGHT.solve(asked, **{"memory": 80 * GB, **given_})
     assert str(caught.value).startswith(expected)
+
+
+def test_the_least_number_from_which_one_formula_exceeds_another() -> None:
+    states = EIGHT.bill(b=1, T=1, recipe="adam-bf16").categories["weights"]
+    kept, shape = EIGHT.activations(), dict(EIGHT.shape, b=1)
+    at = exceeds_from(kept, states, "T", low=1, high=2**20, **shape)
+    assert at is not None
+    limit = states(**shape)
+    assert kept(**shape, T=at) > limit >= kept(**shape, T=at - 1)
+    assert exceeds_from(kept, states, "T", low=at, high=at, **shape) == at
+    assert exceeds_from(kept, states, "T", low=1, high=at - 1, **shape) is None
+    assert exceeds_from(kept, states, "T", low=at + 5, high=2**20, **shape) == at + 5
+
+
+@given(low=st.integers(1, 50), high=st.integers(50, 200), limit=st.integers(1, 50_000))
+def test_the_least_number_is_that_of_trying_each(low: int, high: int, limit: int) -> None:
+    square, flat = Formula(T**2 + 3 * T, "bytes"), Formula(sympy.Integer(limit), "bytes")
+    tried = next((n for n in range(low, high + 1) if n * n + 3 * n > limit), None)
+    assert exceeds_from(square, flat, "T", low=low, high=high) == tried
+
+
+def test_what_cannot_be_compared_is_an_error() -> None:
+    one, other = Formula(T * b, "bytes"), Formula(T, "parameters")
+    with pytest.raises(InputError, match=r"^cannot compare bytes with parameters$"):
+        exceeds_from(one, other, "T", low=1, high=2)
+    with pytest.raises(InputError, match=r"^low = 3 exceeds high = 2$"):
+        exceeds_from(one, one, "T", low=3, high=2)
+    with pytest.raises(InputError, match=r"^low = 0: give how many, an integer > 0$"):
+        exceeds_from(one, one, "T", low=0, high=2)
+    with pytest.raises(InputError, match=r"^no value for b"):
+        exceeds_from(one, one, "T", low=1, high=2)

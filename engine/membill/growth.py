@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, cast
 
 import sympy
 
+from membill import algebra
 from membill.errors import InputError
 from membill.formula import Formula, counted
 from membill.layers import Layer
@@ -75,8 +77,39 @@ def crossover(subject: Layer | Model, plan: Plan | None = None, **settings: Any)
     if square == 0 or kept.expr.coeff(T, 3) != 0:
         raise InputError(f"{subject.name}: nothing that is kept grows with T², but {kept}")
     if rest == 0:
-        return sympy.cancel(slope / square)
+        return _over(slope, square)
     return (slope + sympy.sqrt(slope**2 + 4 * square * rest)) / (2 * square)
+
+
+def _over(slope: sympy.Expr, square: sympy.Expr) -> sympy.Expr:
+    """The reduced fraction; term by term where that suffices, as SymPy takes long over sums."""
+    if square.is_Add:
+        return sympy.cancel(slope / square)
+    terms = (term / square for term in sympy.Add.make_args(slope))
+    above, below = algebra.quotient(sympy.Add(*terms))
+    return above / below
+
+
+def exceeds_from(
+    one: Formula, other: Formula, letter: str, *, low: int, high: int, **values: int
+) -> int | None:
+    """The least whole number for a letter from which one formula exceeds the other.
+
+    Found by halving what lies from `low` to `high`, so that between these the one must not fall
+    behind again; None if it does not exceed the other at `high`. values: for all other letters.
+    Raises InputError as in calling a formula, if the units differ, or if `low` exceeds `high`.
+    """
+    checked(low=low, high=high)
+    if one.unit != other.unit:
+        raise InputError(f"cannot compare {one.unit} with {other.unit}")
+    if low > high:
+        raise InputError(f"low = {low} exceeds high = {high}")
+
+    def exceeds(number: int) -> bool:
+        at = {**values, letter: number}
+        return bool(one(**at) > other(**at))
+
+    return low + bisect_left(range(low, high), True, key=exceeds) if exceeds(high) else None
 
 
 def accumulation_steps(tokens: int, *, b: int, T: int, replicas: int = 1) -> int:

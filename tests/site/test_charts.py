@@ -2,12 +2,14 @@
 
 import itertools
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from markupsafe import Markup
 
-from membill.render import charts
-from membill.render.charts import Bar, Curve, Stack
+from membill.render import axes, charts, colours
+from membill.render.charts import Bar, Crossing, Curve, Stack
 
 
 def drawing(markup: str) -> ElementTree.Element:
@@ -25,7 +27,7 @@ def texts(markup: str) -> list[str]:
     [(0, "0 B"), (500, "500 B"), (1000, "1 kB"), (2.5e12, "2.5 TB"), (2e21, "2000 EB")],
 )
 def test_amounts_have_a_prefix_and_a_unit(value: float, text: str) -> None:
-    assert charts.amount(value, "B") == text
+    assert axes.amount(value, "B") == text
 
 
 def test_bars_are_as_long_as_their_values() -> None:
@@ -48,6 +50,26 @@ def test_stacked_parts_stand_one_after_the_other_to_scale() -> None:
     assert drawn[1].attrib["class"] == drawn[2].attrib["class"] != drawn[0].attrib["class"]
     assert texts(markup) == ["all", "eight", "half", "2"]
     assert markup.count("<li>") == 2
+
+
+def test_a_category_has_one_colour_beside_whatever_it_stands() -> None:
+    def drawn(*groups: str) -> list[str]:
+        parts = [Bar(group, group, 1, "1") for group in groups]
+        markup = charts.stacks([Stack("all", parts, "all")], "Bars")
+        return [rect.attrib["class"] for rect in drawing(markup).iter("rect")]
+
+    assert drawn("weights", "gradients", "activations")[2] == drawn("activations", "weights")[0]
+    assert drawn("activations") == drawn("kept for backward")
+    unknown = drawn("one of them", "weights", "another")
+    assert len(set(unknown)) == 3
+
+
+def test_the_style_sheet_has_every_colour_in_both_schemes(repository: Path) -> None:
+    sheet = repository / "site/docs/assets/stylesheets/membill.css"
+    css = sheet.read_text(encoding="utf-8")
+    for colour in range(colours.COLOURS):
+        assert css.count(f"--chart-{colour}: #") == 2
+        assert css.count(f"--hue: var(--chart-{colour})") == 1
 
 
 def test_bars_of_one_group_need_no_legend() -> None:
@@ -97,3 +119,50 @@ def test_no_two_lines_look_alike() -> None:
     looks = [path.attrib["class"] for path in drawing(markup).iter("path")]
     lines = [look for look in looks if look != "grid"]
     assert len(set(lines)) == len(lines) == 16
+
+
+def crossing(at: int, value: int) -> Crossing:
+    return Crossing(at, value, f"T = {at}", Markup("here"))
+
+
+def rings(markup: str) -> list[tuple[float, float]]:
+    found = (each for each in drawing(markup).iter("circle") if each.get("class") == "ring")
+    return [(float(ring.attrib["cx"]), float(ring.attrib["cy"])) for ring in found]
+
+
+def test_a_crossing_is_a_ring_on_the_line_with_its_label() -> None:
+    line = Curve("n", {1: 10, 4: 1000}, [crossing(2, 100)])
+    markup = charts.curves([line], "Line chart", x="t", unit="B")
+    first, second = heights(markup)[:2]
+    ((x, y),) = rings(markup)
+    assert x == pytest.approx((axes.LEFT + axes.END) / 2)
+    assert y == pytest.approx((first + second) / 2, abs=0.2)
+    assert "T = 2" in texts(markup)
+
+
+def test_rings_on_each_other_are_one_and_a_label_without_room_is_left_out() -> None:
+    lines = [
+        Curve(str(n), {1: 100 + 4 * n, 4: 100 + 4 * n}, [crossing(2, 100 + 4 * n)])
+        for n in range(60)
+    ]
+    lines.append(Curve("same", {1: 100, 4: 100}, [crossing(2, 100)]))
+    markup = charts.curves(lines, "Line chart", x="t", unit="B")
+    assert 1 < len(rings(markup)) < len(lines)
+    assert texts(markup).count("T = 2") < len(rings(markup))
+
+
+def test_a_line_below_another_is_wider_and_has_no_dots() -> None:
+    lines = [Curve("below", {1: 1000, 2: 2000}), Curve("on it", {1: 1001, 2: 2001})]
+    markup = charts.curves([*lines, Curve("apart", {1: 1, 2: 2})], "Lines", x="t", unit="B")
+    looks = [path.attrib["class"] for path in drawing(markup).iter("path")]
+    assert [look for look in looks if look != "grid"] == [
+        "line-0 under-1", "line-1 dash-1", "line-2 dash-2",
+    ]  # fmt: skip
+    assert len(heights(markup)) == 4
+    assert "line-0 under-1" in markup.split("legend")[1]
+
+
+def test_points_carry_names() -> None:
+    line = Curve("n", {0.0: 900, 50.0: 100}, names={50.0: "mlp <up>"})
+    markup = charts.curves([line], "Lines", x="%", unit="B", log_x=False, log_y=False)
+    assert "mlp <up>" in texts(markup)

@@ -96,8 +96,20 @@ def every_nth(layer: Layer, shape: Shape, length: int) -> tuple[tuple[int, int, 
 
 
 def price_curve(name: str, steps: Iterable[Step]) -> Curve:
-    """Bytes kept against the price in percent; of steps at one price, the last."""
-    return Curve(name, {float(step.price * 100): step.kept for step in steps})
+    """Bytes kept against the price in percent; of steps at one price, the last.
+
+    A point has the name of what is dropped there as well.
+    """
+    priced: dict[float, list[Step]] = {}
+    for step in steps:
+        priced.setdefault(float(step.price * 100), []).append(step)
+    points = {price: same[-1].kept for price, same in priced.items()}
+    return Curve(name, points, names={price: _dropped(same) for price, same in priced.items()})
+
+
+def _dropped(steps: Iterable[Step]) -> str:
+    *others, last = (step.path for step in steps if step.path)
+    return f"{last}, {len(others)} more" if others else last
 
 
 def formats() -> tuple[DType, ...]:

@@ -7,19 +7,22 @@ telephone. Values are exact ints until they are drawn.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import sympy
 from markupsafe import Markup, escape
 
-WIDTH = 440
+from membill.render import axes, colours, placing
+from membill.render.axes import BOTTOM, END, FLOOR, LEFT, TOP, WIDTH
+from membill.render.placing import Box, Point, Room
+
 _COLOURS, _DASHES = 8, 4
-_LEFT, _RIGHT, _TOP, _PLOT, _BOTTOM = 74, 28, 12, 300, 46
 _BAR_STEP, _BAR = 40, 15
-_PREFIXES = ("", "k", "M", "G", "T", "P", "E")
-_CLOSE = 60
-"""Units of width that a label on the horizontal axis needs."""
+_RING, _ROW = 5, 15
+_NEAR, _WIDEST = 2.5, 3
+"""Lines so near all along lie on each other, the lower ones wider, up to so many times."""
 
 
 @dataclass(frozen=True)
@@ -47,29 +50,45 @@ class Stack:
 
 
 @dataclass(frozen=True)
+class Crossing:
+    """Where a line crosses another, or its own terms do: a ring at (at, value).
+
+    words: what happens there, up to where. form: the place as a formula, if it has one.
+    """
+
+    at: int
+    value: int
+    label: str
+    words: Markup
+    form: sympy.Expr | None = None
+
+
+@dataclass(frozen=True)
 class Curve:
-    """A named line through (x, y) points, y an exact int."""
+    """A named line through (x, y) points, y an exact int. names: of points that have one, by x."""
 
     name: str
     points: Mapping[Any, int]
+    crossings: Sequence[Crossing] = ()
+    names: Mapping[Any, str] = field(default_factory=dict)
 
 
 def bars(items: Sequence[Bar], alt: str) -> Markup:
     """Horizontal bars, each below its label, which may then be long. alt: the chart in words."""
-    groups = list(dict.fromkeys(item.group for item in items))
+    groups = {group: at for at, group in enumerate(dict.fromkeys(item.group for item in items))}
     largest = max((item.value for item in items), default=0) or 1
     parts = []
     for row, item in enumerate(items):
         y = row * _BAR_STEP + 16
         width = max(item.value / largest * WIDTH, 1)
         parts += _labelled(item.label, item.text, y)
-        parts.append(_rect(0, y + 5, width, groups.index(item.group)))
+        parts.append(_rect(0, y + 5, width, groups[item.group]))
     return Markup(_swatches(groups) + _svg(parts, len(items) * _BAR_STEP, alt))
 
 
 def stacks(items: Sequence[Stack], alt: str) -> Markup:
     """Horizontal bars of parts, each below its label; a part's group gives it its colour."""
-    groups = list(dict.fromkeys(part.group for item in items for part in item.parts))
+    groups = colours.places(part.group for item in items for part in item.parts)
     largest = max((item.value for item in items), default=0) or 1
     drawn = []
     for row, item in enumerate(items):
@@ -77,7 +96,7 @@ def stacks(items: Sequence[Stack], alt: str) -> Markup:
         drawn += _labelled(item.label, item.text, y)
         for part in item.parts:
             width = part.value / largest * WIDTH
-            drawn.append(_rect(x, y + 5, width, groups.index(part.group), part.text))
+            drawn.append(_rect(x, y + 5, width, groups[part.group], part.text))
             x += width
     return Markup(_swatches(groups) + _svg(drawn, len(items) * _BAR_STEP, alt))
 
@@ -92,140 +111,126 @@ def curves(
     """
     ats = sorted({at for item in items for at in item.points})
     values = [y for item in items for y in item.points.values()]
-    ticks = (_decades if log_y else _steps)(min(values), max(values))
-    across = _scale(ats[0] if log_x else 0, ats[-1], _LEFT, WIDTH - _RIGHT, log_x)
-    up = _scale(ticks[0], ticks[-1], _TOP + _PLOT, _TOP, log_y)
-    marks = ats if log_x else [mark for mark in _steps(0, ats[-1]) if mark <= ats[-1]]
-    parts = [*_grid(ticks, up, unit), *_labels(marks, across, x)]
-    for at, item in enumerate(items):
-        points = [(across(x_), up(y)) for x_, y in sorted(item.points.items())]
-        path = " L".join(f"{px:.1f} {py:.1f}" for px, py in points)
-        parts.append(f'<path d="M{path}" class="{_line(at)}"/>')
-        parts += [
-            f'<circle cx="{px:.1f}" cy="{py:.1f}" r="2.6" class="fill-{at % _COLOURS}"/>'
-            for px, py in points
-        ]
-    swatches = [f'<path d="M0 7H32" class="{_line(at)}"/>' for at in range(len(items))]
+    ticks = (axes.decades if log_y else axes.steps)(min(values), max(values))
+    across = axes.scale(ats[0] if log_x else 0, ats[-1], LEFT, END, log_x)
+    up = axes.scale(ticks[0], ticks[-1], FLOOR, TOP, log_y)
+    marks = ats if log_x else [mark for mark in axes.steps(0, ats[-1]) if mark <= ats[-1]]
+    paths = [[(across(at), up(y)) for at, y in sorted(item.points.items())] for item in items]
+    looks = [_line(at, wide) for at, wide in enumerate(_widths(paths))]
+    parts = [*axes.grid(ticks, up, unit), *axes.labels(marks, across, x)]
+    for at, (path, look) in enumerate(zip(paths, looks, strict=True)):
+        drawn = " L".join(f"{px:.1f} {py:.1f}" for px, py in path)
+        parts.append(f'<path d="M{drawn}" class="{look}"/>')
+        if "under" not in look:
+            dots = "".join(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="2.6"/>' for px, py in path)
+            parts.append(f'<g class="fill-{at % _COLOURS}">{dots}</g>')
+    room = Room(Box(LEFT, 0, WIDTH, FLOOR), paths)
+    crossings = [each for item in items for each in item.crossings]
+    rings = [(across(each.at), up(each.value), each.label) for each in crossings]
+    named = [
+        (across(at), up(item.points[at]), name) for item in items for at, name in item.names.items()
+    ]
+    parts += _marked(rings, room, "ring") + _marked(named, room)
+    swatches = [f'<path d="M0 7H32" class="{look}"/>' for look in looks]
     legend = _legend([item.name for item in items], swatches, 32)
-    return Markup(_svg(parts, _TOP + _PLOT + _BOTTOM, alt) + legend)
+    return Markup(_svg(parts, FLOOR + BOTTOM, alt) + legend)
+
+
+def _marked(points: Sequence[tuple[float, float, str]], room: Room, ring: str = "") -> list[str]:
+    """Points with their labels, as far as there is room; rings on each other are one."""
+    shown: list[tuple[float, float, str]] = []
+    for x, y, label in points:
+        if not any(math.dist((x, y), near[:2]) < _NEAR for near in shown):
+            room.take(x, y, _RING)
+            shown.append((x, y, label))
+    circles = [_circle(x, y, _RING, ring) for x, y, _ in shown if ring]
+    return circles + [text for x, y, label in shown for text in room.label(x, y, label)]
+
+
+def _widths(paths: Sequence[Sequence[Point]]) -> list[int]:
+    """How much wider each line is for those that lie on it all along."""
+    found = [0] * len(paths)
+    for at in reversed(range(len(paths))):
+        above = (found[on] + 1 for on in range(at + 1, len(paths)) if _near(paths[at], paths[on]))
+        found[at] = min(max(above, default=0), _WIDEST)
+    return found
+
+
+def _near(one: Sequence[Point], other: Sequence[Point]) -> bool:
+    if len(one) < 2 or [x for x, _ in one] != [x for x, _ in other]:
+        return False
+    return all(abs(y - beside) < _NEAR for (_, y), (_, beside) in zip(one, other, strict=True))
 
 
 def areas(
-    items: Sequence[Mapping[str, int]], alt: str, *, marks: Mapping[int, str], unit: str
+    items: Sequence[Mapping[str, int]], alt: str, *, marks: Mapping[int, str], most: str, unit: str
 ) -> Markup:
     """Amounts by name, one place after the other, as areas on top of each other.
 
-    marks: words below places; the largest sum is marked by a dot.
+    marks: words below places; the largest sum is marked by a dot, and `most` is what it comes to.
     """
     sums = [sum(item.values()) for item in items]
-    ticks = _steps(0, max(sums))
-    up = _scale(0, ticks[-1], _TOP + _PLOT, _TOP, False)
-    across = _scale(0, len(items) - 1, _LEFT, WIDTH - _RIGHT, False)
-    names = [name for name in items[0] if any(item[name] for item in items)]
-    below, parts = [0] * len(items), list[str]()
-    for colour, name in enumerate(names):
+    ticks = axes.steps(0, max(sums))
+    up = axes.scale(0, ticks[-1], FLOOR, TOP, False)
+    across = axes.scale(0, len(items) - 1, LEFT, END, False)
+    named = colours.places(name for name in items[0] if any(item[name] for item in items))
+    words = [*_words(marks, across)]
+    parts = [*axes.grid(ticks, up, unit)]
+    for x, word, anchor, row in words:
+        parts.append(f'<path d="M{x:.1f} {TOP}V{FLOOR + 5}" class="grid"/>')
+        parts.append(placing.text_at(x, FLOOR + 18 + _ROW * row, word, anchor))
+    below = [0] * len(items)
+    for name, colour in named.items():
         above = [low + item[name] for low, item in zip(below, items, strict=True)]
         edge = [*enumerate(above), *reversed([*enumerate(below)])]
         outline = " ".join(f"{across(at):.1f},{up(size):.1f}" for at, size in edge)
         title = f"<title>{escape(name)}</title>"
         parts.append(f'<polygon points="{outline}" class="fill-{colour}">{title}</polygon>')
         below = above
-    parts += _grid(ticks, up, unit)
-    most = max(range(len(sums)), key=sums.__getitem__)
-    parts.append(f'<circle cx="{across(most):.1f}" cy="{up(sums[most]):.1f}" r="4" class="peak"/>')
-    for row, (at, word) in enumerate(sorted(marks.items())):
-        x, y = across(at), _TOP + _PLOT + 18 + 15 * (row % 2)
-        anchor = "end" if at > len(items) / 2 else ""
-        parts.append(f'<path d="M{x:.1f} {_TOP}V{_TOP + _PLOT + 5}" class="grid"/>')
-        parts.append(f'<text x="{x:.1f}" y="{y}" class="{anchor}">{escape(word)}</text>')
-    return Markup(_swatches(names) + _svg(parts, _TOP + _PLOT + _BOTTOM, alt))
+    at = max(range(len(sums)), key=sums.__getitem__)
+    outer = [(across(place), up(size)) for place, size in enumerate(sums)]
+    room = Room(Box(LEFT, 0, WIDTH, FLOOR), [outer])
+    parts += _marked([(*outer[at], most)], room, "peak")
+    height = FLOOR + 24 + _ROW * max(row for *_, row in words)
+    return Markup(_swatches(named) + _svg(parts, height, alt))
 
 
-def amount(value: float, unit: str) -> str:
-    """`20 GB`: a round value with a prefix of thousands."""
-    power = 0
-    while value >= 1000 and power < len(_PREFIXES) - 1:
-        value, power = value / 1000, power + 1
-    return f"{value:g} {_PREFIXES[power]}{unit}".strip()
+def _words(
+    marks: Mapping[int, str], across: Callable[[float], float]
+) -> Iterable[tuple[float, str, str, int]]:
+    """Words below places, within the plot, in another row only where that is needed."""
+    at = ((across(place), word) for place, word in sorted(marks.items()))
+    middle = (LEFT + END) / 2
+    return placing.rows((x, word, "end" if x > middle else "") for x, word in at)
 
 
 def _labelled(label: str, text: str, y: int) -> list[str]:
     return [
-        f'<text x="0" y="{y}">{escape(label)}</text>',
-        f'<text x="{WIDTH}" y="{y}" class="end">{escape(text)}</text>',
+        placing.text_at(0, y, label),
+        placing.text_at(WIDTH, y, text, "end"),
     ]
 
 
 def _rect(x: float, y: int, width: float, colour: int, title: str = "") -> str:
     start = f'<rect x="{x:.5g}" y="{y}" width="{width:.1f}" height="{_BAR}"'
     body = f"><title>{escape(title)}</title></rect>" if title else "/>"
-    return f'{start} class="fill-{colour % _COLOURS}"{body}'
+    return f'{start} class="fill-{colour}"{body}'
 
 
-def _swatches(groups: Sequence[str]) -> str:
+def _circle(x: float, y: float, radius: float, look: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" class="{look}"/>'
+
+
+def _swatches(groups: Mapping[str, int]) -> str:
     """The legend of colours, if there is more than one."""
-    drawn = [
-        f'<rect width="14" height="14" class="fill-{at % _COLOURS}"/>' for at in range(len(groups))
-    ]
-    return _legend(groups, drawn, 14) if len(groups) > 1 else ""
+    drawn = [f'<rect width="14" height="14" class="fill-{at}"/>' for at in groups.values()]
+    return _legend([*groups], drawn, 14) if len(groups) > 1 else ""
 
 
-def _line(index: int) -> str:
+def _line(index: int, wide: int) -> str:
     """Colour and dashes change together, and the pairs repeat only after both have."""
-    return f"line-{index % _COLOURS} dash-{(index + index // _COLOURS) % _DASHES}"
-
-
-def _scale(
-    first: float, last: float, start: float, end: float, logarithmic: bool
-) -> Callable[[float], float]:
-    measure: Callable[[float], float] = math.log if logarithmic else float
-    low, high = measure(first), measure(last)
-    span = (high - low) or 1.0
-    return lambda value: start + (measure(value) - low) / span * (end - start)
-
-
-def _decades(low: float, high: float) -> list[float]:
-    """Round values that enclose both: powers of ten, with 2 and 5 between them if those are few."""
-    first = math.floor(math.log10(low))
-    powers = range(first, math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if len(powers) <= 3 else (1,)
-    marks = [step * 10.0**power for power in powers for step in steps]
-    below = max((mark for mark in marks if mark <= low), default=marks[0])
-    above = min((mark for mark in marks if mark >= high and mark > below), default=marks[-1])
-    return [mark for mark in marks if below <= mark <= above]
-
-
-def _steps(_: float, high: float) -> list[float]:
-    """Even values from 0 to the first one above all."""
-    rough = (high or 1) / 5
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(each * power for each in (1, 2, 5, 10) if each * power >= rough)
-    return [step * number for number in range(math.ceil(high / step) + 1)]
-
-
-def _grid(ticks: Sequence[float], up: Callable[[float], float], unit: str) -> list[str]:
-    lines = []
-    for tick in ticks:
-        y = up(tick)
-        lines += [
-            f'<path d="M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}" class="grid"/>',
-            f'<text x="{_LEFT - 8}" y="{y + 4.5:.1f}" class="end">{amount(tick, unit)}</text>',
-        ]
-    return lines
-
-
-def _labels(ats: Sequence[float], across: Callable[[float], float], title: str) -> list[str]:
-    """Labels below the axis, as many as have room; the last one always."""
-    shown = list(ats[-1:])
-    for at in reversed(ats[:-1]):
-        if across(shown[-1]) - across(at) >= min(_CLOSE, 14 + 9 * len(f"{shown[-1]:,.10g}")):
-            shown.append(at)
-    y = _TOP + _PLOT + 20
-    middle = (_LEFT + WIDTH - _RIGHT) / 2
-    return [
-        *(f'<text x="{across(at):.1f}" y="{y}" class="middle">{at:,.10g}</text>' for at in shown),
-        f'<text x="{middle}" y="{y + 21}" class="middle">{escape(title)}</text>',
-    ]
+    dash = f"under-{wide}" if wide else f"dash-{(index + index // _COLOURS) % _DASHES}"
+    return f"line-{index % _COLOURS} {dash}"
 
 
 def _svg(parts: Sequence[str], height: float, alt: str) -> str:

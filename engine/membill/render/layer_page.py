@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
+import sympy
 from markupsafe import Markup
 
 from membill import registry, units
 from membill.layers import Layer
-from membill.render import charts, facts
+from membill.render import charts, crossings, facts
 from membill.render.environment import shapes
 from membill.shapes import Shape
 
@@ -83,16 +83,18 @@ def layer_page(layer: Layer, known: registry.Registry) -> LayerPage:
 
 def _curves(modes: Iterable[facts.Mode], shape: Shape) -> tuple[charts.Curve, ...]:
     """One curve for all modes of one formula: lines that coincide would hide each other."""
-    named: dict[Any, list[str]] = {}
-    formulas = {}
+    named: dict[sympy.Expr, list[facts.Mode]] = {}
     for mode in modes:
-        formula = mode.activations
-        named.setdefault(formula.expr, []).append(mode.name)
-        formulas[formula.expr] = formula
+        named.setdefault(mode.activations.expr, []).append(mode)
+    first = {", ".join(mode.name for mode in same): same[0] for same in named.values()}
+    formulas = {name: mode.activations for name, mode in first.items()}
     return tuple(
-        charts.Curve(
-            ", ".join(names),
-            {length: formulas[expr](**facts.at(shape, length)) for length in facts.CURVE},
+        replace(
+            line,
+            crossings=(
+                *line.crossings,
+                *crossings.squares(first[line.name], line.name, shape, facts.CURVE),
+            ),
         )
-        for expr, names in named.items()
+        for line in crossings.lines(formulas, shape, facts.CURVE)
     )

@@ -18,13 +18,13 @@ from membill.parts import ACTIVATIONS, LAYERS, Part
 from membill.plans import plan
 from membill.recipe import Recipe, states_total
 from membill.recompute import Policy, applicable
+from membill.render import crossings
 from membill.render.charts import Bar, Curve, Stack
+from membill.render.colours import REST
 from membill.render.facts import CURVE, LENGTHS
-from membill.render.facts import at as where
 from membill.shapes import Shape
 from membill.symbols import P
 
-REST = f"{TABLES} and {BUFFERS}"
 STEPS = 8
 """Points of a curve up to the positions that a model has."""
 
@@ -147,14 +147,9 @@ def against_length(
     named: dict[Formula, list[str]] = {}
     for name, size in kept.items():
         named.setdefault(size, []).append(name)
-    states = states_total(states_of_model(recipe, model))(**model.values())
-    return (
-        *(
-            Curve(", ".join(names), {at: size(**where(shape, at)) for at in lengths(shape)})
-            for size, names in named.items()
-        ),
-        Curve("model states", dict.fromkeys(lengths(shape), states)),
-    )
+    formulas = {", ".join(names): size for size, names in named.items()}
+    formulas["model states"] = states_total(states_of_model(recipe, model))
+    return crossings.lines(formulas, shape, lengths(shape))
 
 
 def lengths(shape: Shape) -> tuple[int, ...]:
@@ -180,6 +175,7 @@ def using(name: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
 
 
 __all__ = [
+    "REST",
     "Held",
     "Planned",
     "against_length",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from membill import units
 from membill.device import GATHERED, OUTPUTS, UPDATE, WORKING
 from membill.errors import InputError
 from membill.events import BACKWARD, FORWARD, Event
@@ -17,9 +18,9 @@ from membill.outweighing import Outweighing, outweighs
 from membill.peak import Peak
 from membill.recipe import GRADIENTS, WEIGHTS
 from membill.render import charts
+from membill.render.colours import KEPT, STATES
 from membill.timeline import Point, timeline
 
-STATES, KEPT = "other states", "kept for backward"
 GROUPS = (WEIGHTS, STATES, GRADIENTS, KEPT, OUTPUTS, WORKING)
 
 
@@ -86,7 +87,8 @@ def drawn(peak: Peak, alt: str) -> Markup:
     points = step(peak)
     phases = [point.phase for point, _ in points]
     marks = {phases.index(phase): phase for phase in (FORWARD, BACKWARD, STEP)}
-    return charts.areas([sizes for _, sizes in points], alt, marks=marks, unit="B")
+    sizes = [sizes for _, sizes in points]
+    return charts.areas(sizes, alt, marks=marks, most=units.gb(peak.bytes), unit="B")
 
 
 def overtakes(peak: Peak, letters: Iterable[str]) -> Iterator[tuple[Event, Sequence[Outweighing]]]:
