@@ -2,9 +2,12 @@
 
 import random
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
+
+from browsing import WIDE, opened
 
 import membill
 from membill import InputError, registry
@@ -156,3 +159,24 @@ def number(text: str) -> int:
     match = re.match(r"[\d,]+", text)
     assert match, text
     return int(match[0].replace(",", ""))
+
+
+def in_use(browser: Any, base: str) -> Iterator[Any]:
+    """The calculator, which must ask for nothing elsewhere and complain of nothing."""
+    found = opened(browser, WIDE, "light")
+    found.goto(base + PAGE, wait_until="networkidle")
+    yield found
+    assert found.complaints == []
+    asked = [url for url in found.asked if not url.startswith((base, "data:", "blob:"))]
+    assert asked == [], "a request leaves the site"
+    found.context.close()
+
+
+def verdict(page: Any) -> str:
+    """The page's answer in a sentence."""
+    return str(page.inner_text(".verdict"))
+
+
+def peak(page: Any) -> int:
+    """The peak that the page shows."""
+    return number(page.inner_text("[data-peak=peak]"))

@@ -97,6 +97,7 @@ def chosen(page: Any, content: str | bytes, name: str = "config.json") -> str:
     return str(page.inner_text(".verdict"))
 
 
+LONGEST = 1_500
 CONFIGS = {**{name: fact(name) for name in MODELS}, **VARIED}
 
 
@@ -107,17 +108,33 @@ def test_a_config_json_is_read_as_the_engine_reads_it(page: Any, tmp_path: Path,
     assert shown(page, "#model=llama-3-8b&T=512") is not None
     said = chosen(page, file.read_text("utf-8"))
     assert "No answer" not in said
-    peak = membill.model(str(file)).peak(b=1, T=512)
+    model = membill.model(str(file))
+    assert model.shape is not None
+    peak = model.peak(b=1, T=min(512, model.shape.get("P", 512)))
     bill = peak.bill
     assert number(page.inner_text("[data-peak=peak]")) == peak.bytes
     assert number(page.inner_text("[data-exact=total]")) == bill.bytes
     assert number(page.inner_text("[data-exact=parameters]")) == bill.size(bill.parameters)
+    _restored(page, page.evaluate("location.hash"))
+
+
+def _restored(page: Any, address: str) -> None:
+    """A link brings the same configuration: all that was read of it, and no more."""
+    before = page.inner_text("[data-answer=bill]"), page.inner_text("[data-answer=peak]")
+    shown(page, "#model=llama-3-8b")
+    shown(page, address)
+    again = page.inner_text("[data-answer=bill]"), page.inner_text("[data-answer=peak]")
+    assert again == before
+    assert page.evaluate("location.hash") == address
+    assert len(address) < LONGEST
 
 
 def test_a_model_of_a_file_is_restored_from_its_address(page: Any, tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text(json.dumps(fact("qwen3-4b")), "utf-8")
+    name = "one of 'mine'.json"
+    (tmp_path / name).write_text(json.dumps(fact("qwen3-4b")), "utf-8")
     shown(page, "#model=llama-3-8b&T=1024")
-    chosen(page, json.dumps(fact("qwen3-4b")))
+    chosen(page, json.dumps(fact("qwen3-4b")), name)
+    assert name in page.inner_text("[data-answer=file]")
     total, peak = (
         number(page.inner_text(f"[data-{name}]")) for name in ("exact=total", "peak=peak")
     )
@@ -130,6 +147,11 @@ def test_a_model_of_a_file_is_restored_from_its_address(page: Any, tmp_path: Pat
     again = shown(page, address)
     assert isinstance(again, dict)
     assert again["total"] == total
+    with page.expect_download() as saving:
+        page.click("text=Save the configuration")
+    (tmp_path / "link").mkdir()
+    saving.value.save_as(tmp_path / "link" / saving.value.suggested_filename)
+    assert (_python(page, tmp_path / "link"), _command(page, tmp_path / "link")) == (same, same)
 
 
 LLAMA = fact("llama-3-8b")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from browsing import NARROW, WIDE, opened
-from calculating import PAGE, number
+from calculating import PAGE, in_use, number, peak, verdict
 from config_facts import fact
 
 HEAVIEST = 800_000
@@ -17,32 +17,13 @@ PUT_IN = ("calculator", "symbols")
 @pytest.fixture
 def page(browser: Any, base: str) -> Iterator[Any]:
     """The calculator, from a server and from the disk."""
-    yield from calculator(browser, base)
+    yield from in_use(browser, base)
 
 
 @pytest.fixture
 def local(browser: Any, site: Path) -> Iterator[Any]:
     """The calculator, from the disk."""
-    yield from calculator(browser, f"{site.as_uri()}/")
-
-
-def calculator(browser: Any, base: str) -> Iterator[Any]:
-    """The calculator, which must ask for nothing elsewhere and complain of nothing."""
-    found = opened(browser, WIDE, "light")
-    found.goto(base + PAGE, wait_until="networkidle")
-    yield found
-    assert found.complaints == []
-    asked = [url for url in found.asked if not url.startswith((base, "data:", "blob:"))]
-    assert asked == [], "a request leaves the site"
-    found.context.close()
-
-
-def verdict(page: Any) -> str:
-    return str(page.inner_text(".verdict"))
-
-
-def peak(page: Any) -> int:
-    return number(page.inner_text("[data-peak=peak]"))
+    yield from in_use(browser, f"{site.as_uri()}/")
 
 
 def test_what_is_wrong_is_said_beside_its_field_and_old_numbers_are_dimmed(page: Any) -> None:
@@ -51,13 +32,16 @@ def test_what_is_wrong_is_said_beside_its_field_and_old_numbers_are_dimmed(page:
     field = page.locator("[name=T]")
     assert field.get_attribute("aria-invalid") == "true"
     beside = page.locator(f"#{field.get_attribute('aria-errormessage')}")
-    assert beside.inner_text() == "12x is not a whole number from 1 up"
+    assert beside.inner_text().startswith("12x is not a whole number from 1 up: write it in digits")
+    described = str(field.get_attribute("aria-describedby")).split()
+    assert described[0] == beside.get_attribute("id")
     assert verdict(page).startswith("No answer. Tokens in a sequence")
     current = page.locator("[data-answer=current]")
     assert current.evaluate("each => each.inert && Number(getComputedStyle(each).opacity) < 0.5")
     page.fill("[name=T]", "1024")
     assert page.locator(".wrong").count() == 0
     assert field.get_attribute("aria-invalid") is None
+    assert str(field.get_attribute("aria-describedby")).split() == described[1:]
     assert not current.evaluate("each => each.inert")
 
 
@@ -68,9 +52,16 @@ def test_what_is_wrong_is_said_beside_its_field_and_old_numbers_are_dimmed(page:
         ({"b": ""}, "b", "give a whole number from 1 up"),
         ({"T": "1.5"}, "T", "1.5 is not a whole number from 1 up"),
         ({"T": "-8"}, "T", "-8 is not a whole number from 1 up"),
+        ({"b": "8k"}, "b", "8k is not a whole number from 1 up: write it in digits"),
+        ({"b": "1,5"}, "b", "1,5 is not a whole number from 1 up"),
+        ({"b": "1" + 20 * "0"}, "b", "0 is too large: at most 1,000,000,000"),
         ({"memory": "lots"}, "memory", "lots is not a size above 0"),
+        ({"memory": "0.0"}, "memory", "0.0 is not a size above 0"),
+        ({"memory": "1e30"}, "memory", "1e30 is too large: at most 1,000,000,000 GB"),
         ({"tp": "7"}, "tp", "t = 7 does not divide"),
-        ({"cp": "3"}, "cp", "c = 3 does not divide T = 8192; the plan needs c | T"),
+        ({"cp": "3"}, "cp", "c must divide T: c = 3 does not divide T = 8,192"),
+        ({"dim-n_kv": "7"}, "dim-n_kv", "n_kv must divide h: n_kv = 7 does not divide h = 32"),
+        ({"schedule": "1f1b", "pp": "1000000000"}, "pp", "does not divide the 32 layers"),
         ({"dim-L": "33", "schedule": "1f1b", "pp": "2"}, "pp", "p = 2 does not divide"),
     ],
 )
@@ -88,10 +79,8 @@ def test_bad_values_are_refused(
 @pytest.mark.parametrize(
     "address",
     ["model=llama-9", "recipe=lots", "option-attention=no", "config=%7B", "config=%5B1%5D",
-     'config={"architecture":"llama","dims":{"d":-1},"options":{}}',
-     'config={"architecture":"llama","dims":{"d":4096},"options":{"attention":"no"}}',
-     'config={"architecture":"__proto__","dims":{},"options":{}}',
-     'config={"architecture":"llama","dims":{"x":1},"options":{}}'],
+     'config={"model_type":"llama"}', 'config={"model_type":"llama","hidden_size":-1}',
+     'config={"model_type":"__proto__"}', 'config={"architecture":"llama"}'],
 )  # fmt: skip
 def test_an_address_that_says_nonsense_is_refused(local: Any, address: str) -> None:
     model = "" if address.startswith("model") else "model=llama-3-8b&"

@@ -13,14 +13,18 @@ from typing import Any
 
 from membill import registry, symbols
 from membill.architecture import Architecture
+from membill.bill import BUFFERS, TABLES
 from membill.config import configurations_data
+from membill.device import BATCH, GATHERED, OUTPUTS, UPDATE, WORKING
 from membill.finding import made
 from membill.json_file import MOST_BYTES
 from membill.mesh import Axis
-from membill.models import TIED, Model
+from membill.models import AT_MOST, DIVIDES, TIED, Model, Rule
+from membill.parts import ACTIVATIONS
 from membill.pipeline import Schedule
 from membill.recipe import GRADIENTS, WEIGHTS, Partition, Recipe
 from membill.recompute import Policy
+from membill.render.colours import places
 from membill.render.functions import Functions, quoted
 from membill.render.parts import (
     WIDTH,
@@ -68,6 +72,9 @@ def script(known: registry.Registry, shapes: Collection[Shape], options: Iterabl
             }
             for name, each in known.of(Partition).items()
         },
+        "colours": places(_categories(known)),
+        "limits": _rules(AT_MOST),
+        "divides": _rules(DIVIDES),
         "symbols": {info.name: [info.meaning, info.least] for info in symbols.table()},
         "files": {**configurations_data(), "bytes": MOST_BYTES},
         "shaped": parts.shaped,
@@ -80,6 +87,18 @@ def script(known: registry.Registry, shapes: Collection[Shape], options: Iterabl
         f"window.membill.checks = {functions.checks()};\n"
         f"window.membill.formulas = {functions.script()};\n"
     )
+
+
+def _rules(rules: Iterable[Rule]) -> list[tuple[str, str, str]]:
+    return [(one.name, other.name, why) for one, other, why in rules]
+
+
+def _categories(known: registry.Registry) -> list[str]:
+    """Every category that a bill or a moment of a step can have."""
+    states = (state.name for recipe in trained_with(known) for state in recipe.states)
+    ends = (spec.output for spec in known.of(Architecture).values())
+    moving = (TABLES, BUFFERS, OUTPUTS, WORKING, BATCH, GATHERED, UPDATE)
+    return [*dict.fromkeys((*states, ACTIVATIONS, *ends, *moving))]
 
 
 def _shape(shape: Shape) -> Mapping[str, Any]:
@@ -120,7 +139,9 @@ def _architecture(model: Model, parts: Parts, options: Collection[str]) -> Mappi
 def _tied(model: Model) -> Mapping[str, Any]:
     """Whether the head's weight is the embedding's, as an option, where it can be."""
     both = [*map(spelled, (False, True))]
-    return {TIED: {"values": both, "default": both[0]}} if model.architecture.tied else {}
+    return (
+        {TIED: {"values": both, "notes": {}, "default": both[0]}} if model.architecture.tied else {}
+    )
 
 
 def _recipe(recipe: Recipe) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ and weights stand in tables, once each; parts refer to their places.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from membill import registry
 from membill.bill import as_weight
 from membill.config import Configuration
 from membill.dtypes import DType
-from membill.layers import Layer, OptionValue
+from membill.layers import Layer, Option, OptionValue
 from membill.ledger import Row, total
 from membill.mesh import Axis
 from membill.models import Model
@@ -131,15 +132,25 @@ def width(dtype: DType) -> tuple[int, int]:
 
 
 def offered(model: Model, options: Collection[str]) -> dict[str, dict[str, Any]]:
-    """The options of these names that a model has: the values of each, and its default."""
+    """The options of these names that a model has: values, what they stand for, the default."""
     return {
         option.name: {
             "values": [*map(spelled, option.values)],
+            "notes": _notes(option),
             "default": spelled(part.layer.chosen[option.name]),
         }
         for part in model.parts
         for option in part.layer.options
         if option.name in options
+    }
+
+
+def _notes(option: Option) -> dict[str, str]:
+    """What each value stands for, where that is a function that says so."""
+    return {
+        spelled(value): (inspect.getdoc(function) or "").partition("\n")[0]
+        for value, function in option.choices.items()
+        if callable(function)
     }
 
 

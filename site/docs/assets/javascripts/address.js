@@ -3,10 +3,9 @@
 "use strict";
 
 (() => {
-  const { form, Refused } = globalThis.membillCalculator;
+  const { form, config, json, words, Refused } = globalThis.membillCalculator;
   if (!form) return;
-  const { data, FILE, field, valueOf, put } = form;
-  const MOST = data.files.most;
+  const { field, valueOf, put } = form;
   const FIRST = "model";
   const DEPENDENT = /^(dim|option)-/;
   const MORE = /^more-/;
@@ -19,41 +18,12 @@
 
   function told() {
     const changed = fields()
-      .filter((each) => each.name !== FIRST && valueOf(each) !== each.dataset.usual)
-      .map((each) => [each.name, valueOf(each)]);
-    const file = form.loaded() ? [["config", JSON.stringify(form.loaded())]] : [];
+      .map((each) => [each, words.plain(valueOf(each))])
+      .filter(([each, value]) => each.name !== FIRST && value !== each.dataset.usual)
+      .map(([each, value]) => [each.name, value]);
+    const loaded = form.loaded();
+    const file = loaded ? [["config", json.written(loaded.config)]] : [];
     return `#${new URLSearchParams([[FIRST, field(FIRST).value], ...file, ...changed])}`;
-  }
-
-  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-
-  /** A model that an address tells; Refused unless it is one that a file could have given. */
-  function restored(text) {
-    const wrong = (what) => new Refused(FIRST, `the address tells ${what} of a ${FILE}`);
-    let found;
-    try {
-      found = JSON.parse(text);
-    } catch {
-      throw wrong("no JSON");
-    }
-    const { architecture, dims, options } = isObject(found) ? found : {};
-    if (!Object.hasOwn(data.architectures, architecture) || !isObject(dims) || !isObject(options)) {
-      throw wrong("no model");
-    }
-    for (const [name, size] of Object.entries(dims)) {
-      if (!Object.hasOwn(data.symbols, name)) throw wrong(`an unknown dimension ${name}`);
-      const least = data.symbols[name][1];
-      if (!Number.isSafeInteger(size) || size < least || size > MOST) {
-        throw wrong(`${name} = ${size}, which is no whole number from ${least} to ${MOST}`);
-      }
-    }
-    const known = data.architectures[architecture].options;
-    for (const [name, value] of Object.entries(options)) {
-      if (!Object.hasOwn(known, name) || !known[name].values.includes(value)) {
-        throw wrong(`an unknown option ${name} = ${value}`);
-      }
-    }
-    return { architecture, dims, options };
   }
 
   /** Fill in the fields from an address; Refused, after all the others, for what is not allowed. */
@@ -71,7 +41,7 @@
     form.load(null);
     form.fixedFields();
     attempt(() => {
-      if (given.has("config")) form.load(restored(given.get("config")));
+      if (given.has("config")) form.load(config.restored(given.get("config")));
       else if (given.has(FIRST)) put(field(FIRST), given.get(FIRST));
     });
     form.modelFields();

@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { form, words, most, said: named, Refused } = globalThis.membillCalculator;
+  const { form, words, json, most, Refused } = globalThis.membillCalculator;
   if (!form) return;
   const { engine, element } = form;
 
@@ -42,14 +42,6 @@
     const [fits, misses] = [`Fits into ${device}, with`, `Does not fit into ${device}:`];
     const said = room < 0n ? `${misses} ${spare} too much` : `${fits} ${spare} to spare`;
     return `Needs ${needed} at the fullest moment of a step. ${said}.`;
-  }
-
-  function moment(peak, { schedule, pp }) {
-    const { stage } = peak.bill;
-    const several = schedule && pp > 1n;
-    const where = several ? `, on stage ${stage}, the fullest of ${pp}, counted from 0` : "";
-    const name = element("strong", { "data-event": "" }, named(peak));
-    return element("p", { class: "small" }, "That moment is ", name, `${where}.`);
   }
 
   function facts(peak) {
@@ -93,6 +85,23 @@
       if (!(problem instanceof Refused)) throw problem;
       return problem.message;
     }
+  }
+
+  /** Where the copied calls look for a file; a link has brought what it said, to be saved. */
+  function file(loaded) {
+    if (!loaded) return "";
+    const name = element("code", {}, loaded.file);
+    const said = ["The calls read ", name, ", which has to lie in the working directory. "];
+    if (loaded.isHere) return element("p", { class: "small" }, ...said);
+    const button = element("button", { type: "button", class: "save" }, "Save the configuration");
+    button.addEventListener("click", () => save(json.written(loaded.config), loaded.file));
+    return element("p", { class: "small" }, ...said, button);
+  }
+
+  function save(text, name) {
+    const href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    element("a", { href, download: name }).click();
+    URL.revokeObjectURL(href);
   }
 
   function limits(setting) {
@@ -141,10 +150,10 @@
     table,
     categories,
     verdict,
-    moment,
     facts,
     peakTable,
     billTable,
+    file,
     limits,
     formulas,
   };

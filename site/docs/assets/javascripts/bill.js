@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { Refused, ONE, times, plus, whole, peak: peakOf } = globalThis.membillCalculator;
+  const { Refused, grouped, ONE, times, plus, whole, peak: peakOf } = globalThis.membillCalculator;
 
   /** A calculator over the data that the engine has written. */
   function calculator(data) {
@@ -20,13 +20,47 @@
         gathered.add(place);
         return;
       }
-      const [below, divisor, above, dividend, either, left, right, text] = data.checks[place];
+      const [below, divisor, above, dividend, either, left, right] = data.checks[place];
       const small = whole(divisor(...needed(below, values)), left);
       const large = whole(dividend(...needed(above, values)), right);
       if (large % small === 0n || (either && small % large === 0n)) return;
-      const said = (words, value) => (words === String(value) ? words : `${words} = ${value}`);
-      const message = `${said(left, small)} does not divide ${said(right, large)}`;
-      throw new Refused(below[0] ?? "", `${message}; the plan needs ${text}`);
+      throw undivided(below[0] ?? "", [left, small], [right, large], either);
+    }
+
+    /** What is wrong where one side, as a text and its value, does not divide the other. */
+    function undivided(field, [left, small], [right, large], either = false) {
+      const said = (words, value) =>
+        words === String(value) ? words : `${words} = ${grouped(value)}`;
+      const needed = `${left} must divide ${right}${either ? " or be divided by it" : ""}`;
+      const found = `${said(left, small)} does not divide ${said(right, large)}`;
+      return new Refused(field, `${needed}: ${found}`);
+    }
+
+    /** The rules whose letters both have a number. */
+    const given = (rules, values) =>
+      rules.filter(([one, other]) => values[one] !== undefined && values[other] !== undefined);
+
+    /** The most that a letter can be; null for no limit. */
+    function limit(letter, values) {
+      const found = given(data.limits, values).filter(([less]) => less === letter);
+      return found.reduce(
+        (least, [, more]) => (least === null || values[more] < least ? values[more] : least),
+        null,
+      );
+    }
+
+    /** Refused unless the sizes of a model agree with one another. */
+    function agree(values) {
+      for (const [less, more, why] of given(data.limits, values)) {
+        if (values[less] <= values[more]) continue;
+        const most = `${more} = ${grouped(values[more])} of the model`;
+        throw new Refused(less, `${less} must be at most ${most}, ${why}`);
+      }
+      for (const [one, other, why] of given(data.divides, values)) {
+        if (values[other] % values[one] === 0n) continue;
+        const problem = undivided(one, [one, values[one]], [other, values[other]]);
+        throw new Refused(one, `${problem.message}; ${why}`);
+      }
     }
 
     /** The value of a formula as a quotient, once its conditions hold. */
@@ -114,11 +148,15 @@
       return { stage, values, items, entries, total };
     }
 
-    const every = ({ pp }) => Array.from({ length: Number(pp) }, (_, stage) => stage);
+    function* every({ pp }) {
+      for (let stage = 0; stage < pp; stage += 1) yield stage;
+    }
 
     /** The peak on the fullest of some stages, the first of equals, with the bill of that stage. */
     function peak(setting, stages = every(setting)) {
-      const sized = steps.sized(value, chosen(setting), letters(setting, 0));
+      const values = letters(setting, 0);
+      agree(values);
+      const sized = steps.sized(value, chosen(setting), values);
       let most = null;
       for (const stage of stages) {
         const bill = ofStage(setting, stage);
@@ -169,7 +207,18 @@
 
     const { contenders } = shares;
     const degrees = Object.values(data.axes).map(({ letter }) => letter);
-    return { degrees, axes, conditions, contenders, letters, parameters, peak, text, unknown };
+    return {
+      degrees,
+      axes,
+      conditions,
+      contenders,
+      letters,
+      limit,
+      parameters,
+      peak,
+      text,
+      unknown,
+    };
   }
 
   Object.assign(globalThis.membillCalculator, { calculator });

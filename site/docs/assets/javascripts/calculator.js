@@ -4,22 +4,36 @@
 (() => {
   const { form, words, Refused } = globalThis.membillCalculator;
   if (!form) return;
-  const { data, FILE, field, current, spec, options, letters } = form;
+  const { data, field, current, spec, options, letters } = form;
+  const MOST = data.files.most;
+  const WRITTEN = "write it in digits, with or without separators of thousands";
+
+  /** What a field says, less separators; Refused if it is nothing, or too large a number. */
+  function number(name, allowed) {
+    const text = words.plain(field(name).value);
+    if (!text) throw new Refused(name, `give ${allowed}`);
+    if (Number(text) > MOST) {
+      const unit = name === "memory" ? ` ${field("unit").value}` : "";
+      throw new Refused(name, `${text} is too large: at most ${words.grouped(MOST)}${unit}`);
+    }
+    return text;
+  }
 
   /** The whole number in a field; Refused, naming the field, for anything else. */
   function count(name, least = 1) {
-    const text = field(name).value.trim();
-    if (/^\d{1,15}$/.test(text) && BigInt(text) >= BigInt(least)) return BigInt(text);
     const allowed = `a whole number from ${least} up`;
-    throw new Refused(name, text ? `${text} is not ${allowed}` : `give ${allowed}`);
+    const text = number(name, allowed);
+    const isWhole = /^\d+$/.test(text);
+    if (isWhole && BigInt(text) >= BigInt(least)) return BigInt(text);
+    throw new Refused(name, `${text} is not ${allowed}${isWhole ? "" : `: ${WRITTEN}`}`);
   }
 
   function memory() {
-    const text = field("memory").value.trim();
-    const match = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(text);
-    if (!match || !/[1-9]/.test(text)) {
-      throw new Refused("memory", text ? `${text} is not a size above 0` : "give a size above 0");
-    }
+    const allowed = "a size above 0";
+    const text = number("memory", allowed);
+    const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
+    if (!match) throw new Refused("memory", `${text} is not ${allowed}: ${WRITTEN}`);
+    if (!/[1-9]/.test(text)) throw new Refused("memory", `${text} is not ${allowed}`);
     const digits = match[2] ?? "";
     const unit = words.UNITS[field("unit").value];
     return (BigInt(match[1] + digits) * unit) / 10n ** BigInt(digits.length);
@@ -57,7 +71,7 @@
     );
     const usual = (name) => model.options[name] ?? known[name].default;
     const found = {
-      model: form.loaded() ? FILE : field("model").value,
+      model: form.loaded()?.file ?? field("model").value,
       architecture: model.architecture,
       dims,
       changed: Object.entries(dims).filter(([name, size]) => size !== BigInt(model.dims[name])),

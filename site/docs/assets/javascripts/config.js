@@ -7,6 +7,21 @@
   const { same, shown } = json;
   const { reading, checkRequired, readSizes, checkSizes, isAmong, deep } = dimensions;
   const data = globalThis.membill;
+
+  /** A configuration that notes what it is asked for: the rest of a file says nothing of sizes. */
+  class Noted extends Map {
+    asked = new Set();
+
+    get(key) {
+      this.asked.add(key);
+      return super.get(key);
+    }
+
+    has(key) {
+      this.asked.add(key);
+      return super.has(key);
+    }
+  }
   const { configurations, bytes } = data.files;
   const [TYPE, CLASSES, INNER] = ["model_type", "architectures", "text_config"];
   const SPELLED = new Map([
@@ -88,7 +103,9 @@
 
   /** The model that a configuration describes. */
   function modelOf(config, place) {
-    const [inner, where, kind, spec] = found(config, place);
+    const [all, where, kind, spec] = found(config, place);
+    const inner = new Noted(all);
+    chosen(inner);
     const now = reading(where, inner, spec, kind);
     const class_ = classOf(inner, spec, now);
     checkRequired(now);
@@ -101,11 +118,29 @@
       architecture: spec.architecture,
       dims: Object.fromEntries(dims.map(([name, size]) => [name, Number(size)])),
       options: choices,
+      config: brief(inner, all, spec),
     };
+  }
+
+  /** What says the same of sizes: less keys that nothing asks for and lists that only agree. */
+  function brief({ asked }, all, { cycles, fields }) {
+    const keys = fields.filter(({ entries }) => entries).flatMap(({ keys: each }) => each);
+    const number = (value) => {
+      if (Array.isArray(value)) return BigInt(value.length);
+      return value instanceof Map ? BigInt(value.size) : value;
+    };
+    const kept = [...all].filter(([key]) => asked.has(key) && !Object.hasOwn(cycles, key));
+    return new Map(kept.map(([key, each]) => [key, keys.includes(key) ? number(each) : each]));
   }
 
   /** The model that the file of a config.json describes; Refused says what is wrong with it. */
   const read = async (file) => modelOf(await json.readObject(file, bytes), file.name);
 
-  Object.assign(globalThis.membillCalculator, { config: { read } });
+  /** The same of what an address tells of such a file. */
+  const restored = (text) => {
+    const place = "the configuration in the address";
+    return modelOf(json.object(text, place), place);
+  };
+
+  Object.assign(globalThis.membillCalculator, { config: { read, restored } });
 })();

@@ -4,8 +4,7 @@
 (() => {
   const { form, words, show, Refused } = globalThis.membillCalculator;
   if (!form) return;
-  const { engine, element } = form;
-  const COLOURS = 14;
+  const { data, engine, element } = form;
   const SVG = "http://www.w3.org/2000/svg";
   const WIDTH = 440;
   const FIRST = 1024n;
@@ -26,27 +25,31 @@
     );
   const write = (x, y, text, kind) => svg("text", { x, y, class: kind }, text);
 
+  /** A category has one colour, whatever else there is, and stands in the order of these. */
+  const place = ([category]) => data.colours[category];
+
   /** Categories end to end, and the memory as a line across. */
   function bar(peak, { memory }, unit) {
-    const groups = show.categories(peak.entries);
+    const groups = show.categories(peak.entries).sort((one, other) => place(one) - place(other));
+    const seen = groups.filter(([, bytes]) => !/^0\.0+%/.test(words.percent(bytes, peak.bytes)));
     const longest = peak.bytes > memory ? peak.bytes : memory;
     const across = (bytes) => (Number((bytes * 10000n) / longest) / 10000) * (WIDTH - 4) + 2;
     let before = 0n;
-    const parts = groups.map(([category, bytes], at) => {
+    const parts = groups.map(([category, bytes]) => {
       const [x, end] = [across(before), across(before + bytes)];
       before += bytes;
       const title = svg("title", {}, `${category}: ${words.size(bytes, unit)}`);
-      const place = { x, y: 8, width: end - x, height: 28, class: `fill-${at % COLOURS}` };
-      return svg("rect", place, title);
+      const kind = `fill-${place([category])}`;
+      return svg("rect", { x, y: 8, width: end - x, height: 28, class: kind }, title);
     });
     const whole = { x: 2, y: 8, width: across(longest) - 2, height: 28, class: "room" };
     const limit = svg("path", { class: "limit", d: `M${across(memory)} 2V42` });
-    const said = groups.map(([category, bytes]) => `${category} ${words.size(bytes, unit)}`);
+    const said = seen.map(([category, bytes]) => `${category} ${words.size(bytes, unit)}`);
     const label = `Stacked bar: ${said.join(", ")}; a line marks ${words.size(memory, unit)}`;
     const entry = (mark, text) =>
       element("li", {}, svg("svg", { width: 12, height: 12, "aria-hidden": "true" }, mark), text);
-    const legend = groups.map(([category, bytes], at) => {
-      const swatch = svg("rect", { width: 12, height: 12, class: `fill-${at % COLOURS}` });
+    const legend = seen.map(([category, bytes]) => {
+      const swatch = svg("rect", { width: 12, height: 12, class: `fill-${place([category])}` });
       return entry(swatch, `${category} ${words.size(bytes, unit)}`);
     });
     const line = svg("path", { class: "limit", d: "M6 0V12" });

@@ -10,6 +10,8 @@
     }
   }
 
+  const grouped = (digits) => digits.toString().replace(/\B(?=(\d{3})+$)/g, ",");
+
   const ONE = [1n, 1n];
   const times = (...parts) => parts.reduce(([a, b], [c, d]) => [a * c, b * d], ONE);
   const plus = (parts) => parts.reduce(([a, b], [c, d]) => [a * d + c * b, b * d], [0n, 1n]);
@@ -22,5 +24,15 @@
     return above / below;
   }
 
-  globalThis.membillCalculator = { Refused, ONE, times, plus, less, atMost, ceiling, whole };
+  globalThis.membillCalculator = {
+    Refused,
+    grouped,
+    ONE,
+    times,
+    plus,
+    less,
+    atMost,
+    ceiling,
+    whole,
+  };
 })();

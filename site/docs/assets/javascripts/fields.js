@@ -5,7 +5,7 @@
   const form = document.getElementById("calculator-form");
   if (!form) return;
   const data = globalThis.membill;
-  const { calculator, Refused } = globalThis.membillCalculator;
+  const { calculator, words, Refused } = globalThis.membillCalculator;
   const engine = calculator(data);
   const FILE = "config.json";
   const MODEL = "llama-3-8b";
@@ -19,8 +19,10 @@
     memory: "80",
     unit: "GB",
   };
+  const SPELLED = { mlp: "MLP", gelu: "GELU" };
   const field = (name) => form.elements.namedItem(name);
-  let loaded = null; // what a config.json gave: { architecture, dims, options }
+  let loaded = null; // what a config.json gave: { architecture, dims, options, config, file }
+  let lowered = null; // a letter that the model has a limit for: { name, before, most, why }
 
   function element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
@@ -74,7 +76,14 @@
 
   const current = () => loaded ?? data.models[field("model").value];
   const spec = () => data.architectures[current().architecture];
-  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1).replaceAll("_", " ");
+  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+  const title = (name) =>
+    capital(
+      name
+        .split("_")
+        .map((word) => SPELLED[word] ?? word)
+        .join(" "),
+    );
 
   /** A letter, its index below: d_ff. */
   function letter(name) {
@@ -92,20 +101,62 @@
       ...Object.entries(dims).map(([name, size]) => number(`dim-${name}`, labels(name), `${size}`)),
     );
     part("options").replaceChildren(
-      ...Object.entries(spec().options).map(([name, { values, default: usual }]) => {
+      ...Object.entries(spec().options).map(([name, { values, notes: about, default: usual }]) => {
         const select = element("select");
         fill(
           select,
           values.map((value) => [value, value]),
           options[name] ?? usual,
         );
-        return labelled(`option-${name}`, capital(name), select);
+        return explained(labelled(`option-${name}`, title(name), select), select, about);
       }),
     );
     part("more").replaceChildren();
     const used = engine.axes(current().architecture);
     for (const name of Object.keys(data.axes))
       field(name).closest(".field").hidden = !used.has(name);
+    lower(dims);
+  }
+
+  /** A field of an option with room for what the value chosen stands for, if that is known. */
+  function explained(made, select, about) {
+    if (!Object.keys(about).length) return made;
+    const id = `${select.id}-note`;
+    select.setAttribute("aria-describedby", id);
+    made.classList.add("across");
+    made.append(element("span", { class: "note", id }));
+    return made;
+  }
+
+  /** Lower what is more than the model allows to that; what was lowered for another is put back. */
+  function lower(dims) {
+    if (isLowered()) field(lowered.name).value = lowered.before;
+    lowered = null;
+    for (const [name, bound, why] of data.limits) {
+      const before = field(name)?.value;
+      const most = dims[bound];
+      if (most === undefined || !(Number(words.plain(before)) > most)) continue;
+      lowered = { name, before, bound, most, why };
+      field(name).value = most;
+    }
+  }
+
+  const isLowered = () => lowered !== null && field(lowered.name).value === `${lowered.most}`;
+
+  /** Say what the values chosen stand for, and what has been lowered. */
+  function notes() {
+    for (const [name, { notes: about }] of Object.entries(spec().options)) {
+      const { id, value } = field(`option-${name}`);
+      const pieces = (about[value] ?? "").split("`");
+      const said = pieces.map((text, at) => (at % 2 ? element("code", {}, text) : text));
+      form.querySelector(`#${id}-note`)?.replaceChildren(...said);
+    }
+    for (const [name] of data.limits) {
+      const note = form.querySelector(`#c-${name}-note`);
+      const { bound, most, why } = lowered ?? {};
+      const said = `Lowered to ${bound} = ${words.grouped(most ?? 0)} of the model, ${why}.`;
+      note.textContent = isLowered() && lowered.name === name ? said : "";
+    }
   }
 
   /** Letters that the model has no number for, each with a field, which stays if it is there. */
@@ -155,13 +206,16 @@
     for (const [name, value] of Object.entries(START)) start(field(name), value);
   }
 
+  /** The name by which calls ask for a file: they know one by how it ends. */
+  const nameOf = (name) => (name?.endsWith(".json") ? name : FILE);
+
   /** Read a model from a file, or none: then the one chosen from the list counts. */
-  function load(found) {
-    loaded = found;
+  function load(found, name = null) {
+    loaded = found && { ...found, isHere: name !== null, file: nameOf(name) };
     const select = field("model");
     select.querySelector(`option[value="${FILE}"]`)?.remove();
     if (!found) return;
-    select.append(element("option", { value: FILE }, `${FILE} of yours`));
+    select.append(element("option", { value: FILE }, `${loaded.file} of yours`));
     select.value = FILE;
   }
 
@@ -184,6 +238,7 @@
     fixedFields,
     modelFields,
     letters,
+    notes,
     options,
     current,
     spec,

@@ -145,6 +145,13 @@
     return typeof value === "bigint" ? "number" : typeof value;
   }
 
+  /** The object that a text is; Refused, naming what it is of, for anything else. */
+  function object(text, name) {
+    const found = parsed(text, name);
+    if (found instanceof Map) return found;
+    throw new Refused("file", `${name} holds a ${kind(found)}, not an object: {...}`);
+  }
+
   /** The object that a file holds, of at most so many bytes; a larger file is not read. */
   async function readObject(file, most) {
     const refuse = (message) => new Refused("file", `${file.name}${message}`);
@@ -164,9 +171,7 @@
     } catch {
       throw refuse(" is not UTF-8");
     }
-    const found = parsed(text, file.name);
-    if (!(found instanceof Map)) throw refuse(` holds a ${kind(found)}, not an object: {...}`);
-    return found;
+    return object(text, file.name);
   }
 
   /** Whether two values are one in JSON, where true is not 1. */
@@ -179,5 +184,5 @@
     return one === other;
   }
 
-  Object.assign(globalThis.membillCalculator, { json: { parsed, readObject, same, shown } });
+  Object.assign(globalThis.membillCalculator, { json: { object, readObject, same, shown, written } });
 })();

@@ -47,7 +47,9 @@
   function most(engine, setting, letter) {
     const unit = step(engine, setting, letter);
     const stages = engine.contenders(setting);
+    const top = engine.limit(letter, engine.letters(setting, 0));
     const fits = (steps) =>
+      (top === null || steps * unit <= top) &&
       engine.peak({ ...setting, [letter]: steps * unit }, stages).bytes <= setting.memory;
     return { value: unit * largest(fits), step: unit };
   }

@@ -9,7 +9,7 @@
   const event = (phase, lines, item = null, place = "", path = "") => {
     const entries = lines.filter(([, bytes]) => bytes !== 0n);
     const bytes = entries.reduce((sum, [, each]) => sum + each, 0n);
-    return { phase, part: item?.part.name ?? "", place, path, entries, bytes };
+    return { phase, item, part: item?.part.name ?? "", place, path, entries, bytes };
   };
 
   /** How many of each part keep what backward needs besides one of an item that runs. */

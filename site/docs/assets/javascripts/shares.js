@@ -107,13 +107,10 @@
 
     /** The stages one of which is the fullest, whatever b, T and the memory. */
     function contenders(setting) {
-      const all = Array.from({ length: Number(setting.pp) }, (_, stage) => ({
-        stage,
-        items: of(setting, letters(setting, stage), stage),
-      }));
       const kept = [];
-      for (const each of all) {
-        if (!kept.some((other) => within(each.items, other.items))) kept.push(each);
+      for (let stage = 0; stage < setting.pp; stage += 1) {
+        const items = of(setting, letters(setting, stage), stage);
+        if (!kept.some((other) => within(items, other.items))) kept.push({ stage, items });
       }
       return kept.map(({ stage }) => stage);
     }

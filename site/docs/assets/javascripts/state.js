@@ -21,10 +21,20 @@
     return found && !found.closest("[hidden]") ? found : null;
   }
 
+  /** Have a field described by a text besides others, or no more. */
+  function describe(where, id, on) {
+    const others = (where.getAttribute("aria-describedby") ?? "").split(" ");
+    const ids = others.filter((each) => each && each !== id);
+    if (on) ids.unshift(id);
+    if (ids.length) where.setAttribute("aria-describedby", ids.join(" "));
+    else where.removeAttribute("aria-describedby");
+  }
+
   /** Say what is wrong beside its field, and nothing elsewhere; null if nothing is wrong. */
   function complain(problem) {
     for (const each of form.querySelectorAll(".wrong")) each.remove();
     for (const each of form.querySelectorAll("[aria-invalid]")) {
+      describe(each, each.getAttribute("aria-errormessage"), false);
       each.removeAttribute("aria-invalid");
       each.removeAttribute("aria-errormessage");
     }
@@ -33,6 +43,7 @@
     const id = `${where.id}-wrong`;
     where.setAttribute("aria-invalid", "true");
     where.setAttribute("aria-errormessage", id);
+    describe(where, id, true);
     where.closest(".field").append(element("span", { class: "wrong", id }, problem.message));
     const folded = where.closest("details");
     if (folded) folded.open = true;
@@ -53,6 +64,7 @@
     const on = { schedule, chunks: schedule && data.schedules[schedule].chunked };
     for (const each of form.querySelectorAll("[data-with]")) each.hidden = !on[each.dataset.with];
     answer("policy").textContent = data.summaries[field("recompute").value];
+    made.notes();
   }
 
   function present(found) {
@@ -60,11 +72,13 @@
     const asked = setting(found);
     const peak = engine.peak(asked);
     const parts = {
-      moment: show.moment(peak, found),
+      moment: show.moment(peak, found, unit),
+      totals: show.totals(peak, unit),
       bar: show.bar(peak, found, unit),
       facts: show.facts(peak),
       peak: show.peakTable(peak),
       bill: show.billTable(peak),
+      file: show.file(made.loaded()),
       most: show.limits(asked),
       curve: show.curve(asked, unit),
       formulas: show.formulas(peak),
@@ -108,7 +122,7 @@
 
   async function take(file) {
     try {
-      made.load(await config.read(file));
+      made.load(await config.read(file), file.name);
       made.modelFields();
       update();
     } catch (problem) {

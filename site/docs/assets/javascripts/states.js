@@ -2,8 +2,7 @@
 "use strict";
 
 (() => {
-  const { times, plus, ceiling, whole } = globalThis.membillCalculator;
-  const grouped = (number) => number.toString().replace(/\B(?=(\d{3})+$)/g, ",");
+  const { grouped, times, plus, ceiling, whole } = globalThis.membillCalculator;
 
   /** `2·N`; a factor of one is not written. */
   function product([above, below], what) {

@@ -2,8 +2,16 @@
 "use strict";
 
 (() => {
+  const { grouped } = globalThis.membillCalculator;
   const UNITS = { GB: 10n ** 9n, GiB: 2n ** 30n };
-  const grouped = (digits) => digits.toString().replace(/\B(?=(\d{3})+$)/g, ",");
+  const NUMBER = /^(\d+|\d{1,3}(?:([,_\s])\d{3}(?:\2\d{3})*))(\.\d+)?$/;
+
+  /** A number less its separators of thousands and leading zeros; another text as it is. */
+  function plain(text) {
+    const found = NUMBER.exec(text.trim());
+    if (!found) return text.trim();
+    return found[1].replace(/\D/g, "").replace(/^0+(?=\d)/, "") + (found[3] ?? "");
+  }
 
   /** above/below rounded half up to some places, from exact integers. */
   function decimal(above, below, places) {
@@ -109,6 +117,10 @@
     );
   }
 
+  /** A name as one word of a command. */
+  const word = (name) =>
+    /^[\w.][\w.-]*$/.test(name) ? name : `'./${name.replaceAll("'", "'\\''")}'`;
+
   /** The command that gives the same bill, of a stage, and the peak there. */
   function commandLine(read, data, stage) {
     const dims = new Set(letters(read, data).map(([name]) => name));
@@ -124,10 +136,21 @@
     };
     const given = [...settings(read, data).map(flag), ...read.options.map(option)];
     if (read.schedule) given.push(`--stage ${stage}`);
-    return ["membill bill", read.model, ...given].join(" ");
+    return ["membill bill", word(read.model), ...given].join(" ");
   }
 
   Object.assign(globalThis.membillCalculator, {
-    words: { UNITS, size, exact, grouped, percent, substituted, undivided, python, commandLine },
+    words: {
+      UNITS,
+      plain,
+      size,
+      exact,
+      grouped,
+      percent,
+      substituted,
+      undivided,
+      python,
+      commandLine,
+    },
   });
 })();
