@@ -23,7 +23,7 @@ KINDS = [
     "reference/plans/tp.html", "reference/plans/ep.html", "reference/plans/pipeline.html",
     "reference/plans/recomputation.html", "reference/plans/precision.html",
     "reference/plans/adapters.html", "reference/plans/states.html",
-    "reference/plans/offload.html", "reference/recipes/adafactor.html",
+    "reference/plans/offload.html", "reference/recipes.html", "reference/recipes/adafactor.html",
     "reference/recipes/qlora.html", "reference/inference.html", "reference/calculator.html",
     "reference/audit.html", "reference/published.html", "reference/symbols.html",
     "reference/api.html", "reference/api/membill.model.class.html",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import membill
-from membill import registry, render
+from membill import registry, render, units
 from membill.audit import results
 from membill.bill import Bill
 from membill.diff import diff
@@ -117,6 +117,7 @@ def of_model(name: str) -> Facts:
     bill = model.bill(b=1, T=min(8192, registry.shape(name).get(P.name, 8192)))
     kinds = KNOWN.policies.items()
     return {
+        "": units.gb(bill.bytes),
         "Bill": [
             (each.category, each.part, str(each.bytes), bill.size(each.bytes))
             for each in bill.entries
@@ -154,6 +155,7 @@ def facts(text: Mapping[str, str], site: Path) -> dict[str, Facts]:
         **layers,
         **models,
         "layers.md": {"": [each["Formula"] for each in layers.values()]},
+        "audit.md": {ANYWHERE: [each[""] for each in layers.values()]},
         "models.md": {"": [each["Bill"] for each in models.values()]},
         "ops.md": {name: inspect.getsource(op.function) for name, op in KNOWN.ops.items()},
         "worked.md": {each.title: [figure.bytes for figure in each.figures] for each in worked},
@@ -178,7 +180,7 @@ def asked() -> Iterator[Facts]:
 def answer(setting: Facts) -> Facts:
     """The bill, the peak, and the part of the bill that is kept for softmax alone."""
     model = membill.model(setting["model"], **setting["options"])
-    peak = model.peak(b=1, T=512, recompute=setting["recompute"])
+    peak = model.peak(b=1, T=128, recompute=setting["recompute"])
     return {"total": peak.bill.bytes, "peak": peak.bytes, "alone": alone(model, peak.bill)}
 
 

@@ -37,7 +37,7 @@ def test_a_chart_has_the_colours_of_the_page_and_fits(browser: Any, base: str) -
         charts = page.evaluate(COLOURS)
         assert len(charts) == 2
         for chart in charts:
-            assert 300 < chart["width"] <= min(440, width)
+            assert 300 < chart["width"] <= min(640, width)
         colours.append({(chart["text"], chart["drawn"]) for chart in charts})
         page.context.close()
     light, dark = colours

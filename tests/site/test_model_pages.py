@@ -1,12 +1,18 @@
 """Pages of models: what their tables and charts are made of."""
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
 
 import pytest
+from browsing import WIDE, opened
+from built import Page
 from click.testing import CliRunner
 
 import membill
-from membill import registry
+from membill import registry, units
 from membill.cli import program
 from membill.recipe import Recipe
 from membill.render import Site, models
@@ -65,6 +71,47 @@ def test_pages_of_models_and_layers_name_each_other(rendered: Site) -> None:
             layer = rendered.pages[f"layers/{name}.md"]
             assert "Models made of it: " in layer
             assert f'<a href="../models/{shape.name}.html">{shape.title}</a>' in layer
+
+
+def test_what_a_link_to_a_page_shows_is_its_bill(pages: Mapping[str, Page]) -> None:
+    for shape in SHAPES:
+        page = pages[f"reference/models/{shape.name}.html"]
+        (told,) = (each["content"] for each in page.of("meta") if each.get("name") == "description")
+        bill = membill.model(shape.name).bill(b=1, T=models.length(shape))
+        assert told.startswith(f"{units.gb(bill.bytes)} is what training {shape.title} would take")
+
+
+def test_a_page_leads_to_its_case_in_the_calculator(
+    browser: Any, site: Path, served: str, pages: Mapping[str, Page]
+) -> None:
+    page = opened(browser, WIDE, "light")
+    for shape in SHAPES:
+        path = f"reference/models/{shape.name}.html"
+        (link,) = (
+            a["href"] for a in pages[path].of("a") if "calculator.html#" in a.get("href", "")
+        )
+        page.goto(urljoin(served + path, link))
+        page.wait_for_function(
+            "name => document.querySelector('[name=model]').value === name", arg=shape.name
+        )
+        total = re.sub(r"\D", "", page.inner_text("[data-exact=total]"))
+        assert f"<td>{int(total):,} B</td>" in (site / path).read_text(encoding="utf-8")
+    assert page.complaints == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("path", ["index.html", "start.html"])
+def test_the_first_pages_lead_to_their_case_in_the_calculator(
+    browser: Any, served: str, pages: Mapping[str, Page], path: str
+) -> None:
+    (link,) = (a["href"] for a in pages[path].of("a") if "calculator.html#" in a.get("href", ""))
+    page = opened(browser, WIDE, "light")
+    page.goto(urljoin(served + path, link))
+    page.wait_for_selector("[data-peak=peak]")
+    shown = [page.inner_text(f"[data-{name}]") for name in ("exact=total", "peak=peak")]
+    step = membill.model("llama-3-8b").peak(b=1, T=8192)
+    assert [int(re.sub(r"\D", "", each)) for each in shown] == [step.bill.bytes, step.bytes]
+    page.context.close()
 
 
 @pytest.mark.parametrize("name", ["llama-3-8b", "gpt-2-124m", "vit-l-16"])

@@ -34,7 +34,8 @@ def test_the_first_example_is_on_the_home_page(pages: Mapping[str, Page]) -> Non
         assert f"{bill.bytes / 1e9:.0f} GB" in text, path
         for part in ("weights", "gradients", "optimizer state", "activations"):
             assert part in text, path
-    assert "start.html" in hrefs(pages["index.html"])
+    assert {"start.html", "reference/recipes.html"} <= hrefs(pages["index.html"])
+    assert {"recipes.html"} <= hrefs(pages["reference/peak.html"]), "the tab of recipes"
 
 
 def test_every_public_name_has_a_page(pages: Mapping[str, Page]) -> None:

@@ -236,7 +236,7 @@ def test_the_calculator_says_what_python_says_of_either(
         found.append([])
         for asked in told["asked"]:
             peak = f"(globalThis.found = {PEAK.replace('SETTING', json.dumps(asked))}).bytes"
-            assert node.evaluate(peak, {"b": 1, "T": 512}) == asked["peak"], asked
+            assert node.evaluate(peak, {"b": 1, "T": 128}) == asked["peak"], asked
             found[-1].append(node.evaluate("globalThis.found.bill.total", {}))
             assert found[-1][-1] == asked["total"], asked
     alone = [asked["alone"] for asked in both[0]["asked"]]

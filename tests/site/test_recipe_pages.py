@@ -1,5 +1,6 @@
 """Pages of recipes: every one, with its states, its closed form, models, and a chart to scale."""
 
+import html
 import re
 
 import pytest
@@ -23,7 +24,8 @@ def plain(text: str) -> str:
 def test_every_recipe_has_its_page_in_the_navigation(rendered: render.Site) -> None:
     (section,) = (part["Recipes"] for part in rendered.navigation if "Recipes" in part)
     assert section == [
-        {recipe.title: f"reference/recipes/{name}.md"} for name, recipe in RECIPES.items()
+        {"All recipes": "reference/recipes.md"},
+        *({recipe.title: f"reference/recipes/{name}.md"} for name, recipe in RECIPES.items()),
     ]
     paths = [path.removeprefix("reference/") for each in section for path in each.values()]
     assert set(paths) <= rendered.pages.keys()
@@ -77,6 +79,21 @@ def test_bytes_of_adapted_models_are_the_engines(rendered: render.Site) -> None:
     for name in ("lora", "qlora"):
         size = states_total(states_of_model(RECIPES[name], model, r=8))()
         assert f"{units.exact(size)}, or {units.gib(size)}" in page(rendered, name)
+
+
+def test_all_recipes_on_one_page(rendered: render.Site) -> None:
+    text = rendered.pages["recipes.md"]
+    rows = {row.split('"')[0]: row for row in text.split('<a href="recipes/')[1:]}
+    assert list(rows) == [f"{name}.html" for name in RECIPES]
+    for name, recipe in RECIPES.items():
+        row = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", rows[f"{name}.html"])))
+        assert f"> {recipe.title} {name} " in f"> {row.partition('>')[2].strip()}"
+        assert recipe.use in row
+        assert recipe.source in row
+        assert all(each.name in row for each in kept(recipe) if len(kept(recipe)) > 1)
+    assert "(plans/states.md)" in text
+    assert "(../recipes.md)" in rendered.pages["plans/states.md"]
+    assert "(../recipes.md)" in page(rendered, "sgd")
 
 
 def test_recipes_side_by_side(rendered: render.Site) -> None:

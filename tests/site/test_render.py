@@ -13,6 +13,7 @@ import pytest
 from built import MINE
 
 from membill import registry, render, symbols
+from membill.audit import results
 from membill.errors import InputError, SpecError
 from membill.render import font
 from membill.render.math import mathml
@@ -84,6 +85,31 @@ def test_a_need_removed_changes_every_page_that_rests_on_it(
     home = (repository / "site" / "docs" / "index.md").read_text(encoding="utf-8")
     assert rendered.fill(home, "index.md") != altered["index.md"]
     assert rendered.pages["layers.md"] != altered["layers.md"]
+
+
+def test_the_page_of_the_audit_takes_back_what_no_longer_holds(
+    rendered: render.Site, altered: Mapping[str, str]
+) -> None:
+    before, after = rendered.pages["audit.md"], altered["audit.md"]
+    assert "no longer" not in before
+    (found,) = results.shipped()
+    _, layers, models = re.split(r"\n## (?:Layers|Models)\n", after)
+    assert layers.count("no longer hold.") == sum(map(alone, found.layers)) > 20
+    assert models.count("no longer hold.") > 20
+    assert "In doubt" in row_of(models, "softmax")
+    assert "In doubt" not in row_of(models, "cross_entropy")
+
+
+def alone(subject: results.Subject) -> bool:
+    """Whether the layer of a subject keeps something that softmax alone needs."""
+    layer = registry.layer(subject.layer).variant(**subject.options).freeze(*subject.frozen)
+    layer = layer.adapt(subject.adapter, subject.on) if subject.adapter else layer
+    softmax = {op.path for op in layer.graph().ops if op.kind == "softmax"}
+    return any(softmax.issuperset(row.needed_by) for row in layer.ledger().rows)
+
+
+def row_of(page: str, op: str) -> str:
+    return page.partition(f"<code>{op}</code>")[2].partition("</tr>")[0]
 
 
 def test_a_layer_is_found_by_its_file_being_there(altered: Mapping[str, str]) -> None:

@@ -20,7 +20,6 @@ from markupsafe import Markup, escape
 from membill import dtypes, printer, registry, spacing, symbols, tables, units
 from membill.adapter import Adapter
 from membill.architecture import layers_of
-from membill.audit import results
 from membill.cache import Cache
 from membill.diff import diff
 from membill.errors import InputError, unknown
@@ -40,6 +39,7 @@ from membill.render import (
     audited,
     bills,
     charts,
+    crossings,
     facts,
     groups,
     inference,
@@ -90,6 +90,7 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
     made.globals |= {
         "facts": facts,
         "charts": charts,
+        "crossings": crossings,
         "models": models,
         "grouping": groups,
         "plans": plans,
@@ -100,7 +101,6 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
         "spacing": spacing,
         "length": facts.LENGTHS[0],
         "audited": audited,
-        "audits": results.shipped(),
         "symbols": symbols,
         "letters": {known.name: known.symbol for known in symbols.table()},
         "meaning": lambda symbol: symbols.info(symbol).meaning,

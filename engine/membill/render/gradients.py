@@ -10,6 +10,8 @@ from membill.architecture import Architecture
 from membill.graph import Op
 from membill.layers import Layer
 from membill.ops import OpSpec
+from membill.render.uses import mostly
+from membill.shapes import Shape
 from membill.tensor import Role, Tensor
 
 
@@ -29,17 +31,28 @@ class Gradient:
 class Usage:
     """An op with its gradients and the layers that use it in any of their variants.
 
-    architectures: those that use it before or after their layers.
+    architectures: those that use it before or after their layers. models: those of them that
+    have a page. without: all other models.
     """
 
     spec: OpSpec
     gradients: tuple[Gradient, ...]
     layers: tuple[Layer, ...]
     architectures: tuple[Architecture, ...]
+    models: tuple[Shape, ...]
+    without: tuple[Shape, ...]
+
+    @property
+    def nearly_all(self) -> bool:
+        """Whether it is shorter to say which of the models do not use it."""
+        return mostly(self.models, self.without)
 
 
 def usages(
-    specs: Iterable[OpSpec], layers: Iterable[Layer], architectures: Iterable[Architecture]
+    specs: Iterable[OpSpec],
+    layers: Iterable[Layer],
+    architectures: Iterable[Architecture],
+    shapes: Iterable[Shape],
 ) -> tuple[Usage, ...]:
     """Every op by name, with what the graphs of layers and of models' ends show of it."""
     ordered = sorted(specs, key=lambda spec: spec.kind)
@@ -51,15 +64,22 @@ def usages(
             if op.kind in arguments:
                 gradients[op.kind].update(dict.fromkeys(_gradients(op, arguments[op.kind])))
                 users[op.kind][user] = None
-    return tuple(
-        Usage(
-            spec,
-            tuple(gradients[spec.kind]),
-            tuple(user for user in users[spec.kind] if isinstance(user, Layer)),
-            tuple(user for user in users[spec.kind] if isinstance(user, Architecture)),
-        )
-        for spec in ordered
-    )
+    known = tuple(shapes)
+    return tuple(_usage(spec, gradients[spec.kind], users[spec.kind], known) for spec in ordered)
+
+
+def _usage(
+    spec: OpSpec,
+    gradients: Iterable[Gradient],
+    users: Iterable[Layer | Architecture],
+    shapes: Iterable[Shape],
+) -> Usage:
+    layers = tuple(user for user in users if isinstance(user, Layer))
+    architectures = tuple(user for user in users if isinstance(user, Architecture))
+    names = {each.name for each in architectures}
+    models = tuple(shape for shape in shapes if shape.architecture in names)
+    without = tuple(shape for shape in shapes if shape.architecture not in names)
+    return Usage(spec, tuple(gradients), layers, architectures, models, without)
 
 
 def _users(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from membill import units
-from membill.bill import Bill
+from membill.bill import Bill, Entry
 from membill.formula import Formula
 from membill.ledger import total
 from membill.render.charts import Bar, Stack
@@ -39,6 +40,27 @@ def grouped(bill: Bill, kinds: Mapping[str, Collection[str]], rest: str) -> tupl
     )
 
 
+def shares(sizes: Iterable[int], places: int) -> tuple[Fraction, ...]:
+    """Each size's share of all, to so many places of a percent; together they are the whole.
+
+    Shares are cut there, and what is cut off goes, a unit each, to those of which most was.
+    """
+    found = tuple(sizes)
+    parts = 100 * 10**places
+    exact = [Fraction(parts * size, sum(found) or 1) for size in found]
+    whole = [int(share) for share in exact]
+    most = sorted(range(len(found)), key=lambda place: whole[place] - exact[place])
+    for place in most[: int(sum(exact)) - sum(whole)]:
+        whole[place] += 1
+    return tuple(Fraction(number, parts) for number in whole)
+
+
+def lines(bill: Bill, places: int) -> tuple[tuple[Entry, int, Fraction], ...]:
+    """Each line of a bill with its bytes and its share, as `shares`."""
+    sizes = [bill.size(entry.bytes) for entry in bill.entries]
+    return tuple(zip(bill.entries, sizes, shares(sizes, places), strict=True))
+
+
 def stack(groups: Iterable[Group], title: str) -> Stack:
     """The groups as one bar."""
     found = tuple(groups)
@@ -49,4 +71,4 @@ def stack(groups: Iterable[Group], title: str) -> Stack:
     return Stack(title, bars, units.gb(sum(each.bytes for each in found)))
 
 
-__all__ = ["Group", "grouped", "stack"]
+__all__ = ["Group", "grouped", "lines", "shares", "stack"]

@@ -34,7 +34,7 @@ def navigation(
         "Layers": ("layers", {"layers": "All layers", "ops": "Ops"}, layers),
         "Models": ("models", {"models": "All models"}, models),
         "Plans": ("plans", {"plans": "All plans"}, axes | PLANS),
-        "Recipes": ("recipes", {}, recipes),
+        "Recipes": ("recipes", {"recipes": "All recipes"}, recipes),
         "Python API": ("api", {"api": "All names"}, {each.page: each.title for each in api}),
     }
     return [

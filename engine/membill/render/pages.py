@@ -14,7 +14,7 @@ from membill.architecture import Architecture
 from membill.bill import LEFT_OUT
 from membill.mesh import Axis
 from membill.recipe import Recipe
-from membill.render import math, plans
+from membill.render import audited, math, plans
 from membill.render.api import public
 from membill.render.commands import described
 from membill.render.environment import shapes
@@ -26,7 +26,7 @@ from membill.render.uses import uses
 Pages = Mapping[str, str]
 """Text by path below the folder of the reference."""
 
-SINGLE = ("layers", "models", "plans", "worked", "peak", "inference", "published", "audit")
+SINGLE = ("layers", "models", "plans", "worked", "peak", "inference", "published", "recipes")
 """Pages whose templates ask the environment for all that they show."""
 
 
@@ -45,8 +45,8 @@ def pages(known: registry.Registry, made: jinja2.Environment) -> Pages:
     """All pages of the reference."""
     api = public()
     found = {f"{name}.md": _render(made, f"{name}.md.j2") for name in SINGLE}
+    found["audit.md"] = _render(made, "audit.md.j2", audits=audited.shipped(known))
     found["ops.md"] = _render(made, "ops.md.j2", usages=_usages(known))
-    found["symbols.md"] = _render(made, "symbols.md.j2", uses=uses(known, shapes(known)))
     found["commands.md"] = _render(made, "commands.md.j2", commands=described())
     found["api.md"] = _render(made, "api.md.j2", names=api)
     found["letters.js"] = script_of_letters()
@@ -65,11 +65,13 @@ def pages(known: registry.Registry, made: jinja2.Environment) -> Pages:
     for layer in known.layers.values():
         page = layer_page(layer, known)
         found[f"layers/{layer.name}.md"] = _render(made, "layer.md.j2", page=page, layer=layer)
+    found["symbols.md"] = _render(made, "symbols.md.j2", uses=uses(found))
     return found
 
 
 def _usages(known: registry.Registry) -> tuple[Usage, ...]:
-    return usages(known.ops.values(), known.layers.values(), known.of(Architecture).values())
+    specs = known.of(Architecture).values()
+    return usages(known.ops.values(), known.layers.values(), specs, shapes(known))
 
 
 def _mesh(axis: Axis, known: registry.Registry) -> Mapping[str, object]:

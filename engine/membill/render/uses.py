@@ -1,21 +1,21 @@
-"""Where each letter appears: the layers, models, recipes and plans whose formulas hold it."""
+"""Where each letter appears, read off the generated pages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 
-import sympy
+from membill import symbols
+from membill.render import math
 
-from membill import registry
-from membill.cache import Cache
-from membill.layers import Layer
-from membill.mesh import Axis
-from membill.pipeline import Schedule
-from membill.plans import LETTERS
-from membill.recipe import Recipe
-from membill.shapes import Shape
-from membill.symbols import N_d
+_FORMULA = re.compile(r'<math class="letters">(.*?)</math>')
+_LETTER = re.compile(r"<(msub|msubsup|mi)>(.*?)</\1>")
+_WRITTEN = re.compile(r"(?<![\\$`])\$([^$`\n]+)\$")
+_TOKEN = re.compile(r"\\[A-Za-z]+|[A-Za-z](?:_\{\\mathrm\{\w+\}\}|_\w)?")
+_TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
+_ASKED = re.compile(r'"symbol":"(\w+)"')
 
 
 @dataclass(frozen=True)
@@ -28,74 +28,57 @@ class Place:
 
 @dataclass(frozen=True)
 class Kind:
-    """The pages of one kind on which a letter appears; `of` is how many of the kind there are."""
+    """The pages of one kind, in a folder of that name, with and without a letter."""
 
-    page: str
     name: str
     places: tuple[Place, ...]
-    of: int
+    absent: tuple[Place, ...]
 
     @property
-    def everywhere(self) -> bool:
-        """Whether the letter is on all of several pages."""
-        return len(self.places) == self.of > 1
+    def nearly_all(self) -> bool:
+        """Whether it is shorter to say on which of the pages the letter is not."""
+        return bool(self.name) and mostly(self.places, self.absent)
 
 
-def uses(known: registry.Registry, shapes: Sequence[Shape]) -> Mapping[str, tuple[Kind, ...]]:
-    """By the name of each letter, the kinds of pages that it appears on."""
-    every = {
-        ("layers", "layers"): {_layer(each): _of_layer(each) for each in known.layers.values()},
-        ("models", "models"): {
-            Place(f"models/{each.name}", each.title): set(each) for each in shapes
-        },
-        ("plans/states", "recipes"): {
-            Place(f"recipes/{each.name}", each.title): _of_recipe(each)
-            for each in known.of(Recipe).values()
-        },
-        ("plans", "plans"): dict(_plans(known)),
-        ("inference", "pages"): {
-            Place("inference", "inference"): _names(
-                each.bytes().expr for each in known.of(Cache).values()
-            )
-        },
-    }
-    letters = sorted({name for pages in every.values() for held in pages.values() for name in held})
-    return {letter: tuple(_kinds(letter, every)) for letter in letters}
+def mostly(found: Sized, absent: Sized) -> bool:
+    """Whether a list is shorter as all but those that are absent."""
+    return len(found) > max(1, 3 * len(absent))
 
 
-def _kinds(
-    letter: str, every: Mapping[tuple[str, str], Mapping[Place, set[str]]]
-) -> Iterator[Kind]:
-    for (page, name), pages in every.items():
+def uses(pages: Mapping[str, str]) -> Mapping[str, tuple[Kind, ...]]:
+    """By the name of each letter, the kinds of pages that it appears on: a folder is a kind.
+
+    A page that is a program says which letters it asks for in a script of the same name.
+    """
+    kinds: dict[str, dict[Place, set[str]]] = {}
+    for path, text in pages.items():
+        title = _TITLE.search(text)
+        if path.endswith(".md") and title:
+            page = path.removesuffix(".md")
+            kind = kinds.setdefault(page.rpartition("/")[0], {})
+            asked = set(_ASKED.findall(pages.get(f"{page}.js", "")))
+            kind[Place(page, html.unescape(title[1]))] = letters_of(text) | asked
+    held = set().union(*(found for kind in kinds.values() for found in kind.values()))
+    return {letter: tuple(_kinds(letter, kinds)) for letter in sorted(held)}
+
+
+def letters_of(text: str) -> set[str]:
+    """The names of the letters in a page's formulas, be they MathML or hand-written LaTeX."""
+    by_text = {shown: known.name for shown, known in math.letters().items()}
+    by_latex = {known.latex: known.name for known in symbols.table()}
+    drawn = "".join(set(_FORMULA.findall(text)))
+    shown = {re.sub(r"<.*?>", "", inside) for _, inside in _LETTER.findall(drawn)}
+    typed = set(_TOKEN.findall(" ".join(_WRITTEN.findall(text))))
+    return _known(shown, by_text) | _known(typed, by_latex)
+
+
+def _known(found: Iterable[str], names: Mapping[str, str]) -> set[str]:
+    """Those that are letters; a power behind an index is no part of it."""
+    return {names[bare] for one in found if (bare := one.rstrip("0123456789")) in names}
+
+
+def _kinds(letter: str, kinds: Mapping[str, Mapping[Place, set[str]]]) -> Iterator[Kind]:
+    for name, pages in sorted(kinds.items(), key=lambda kind: (not kind[0], kind[0])):
         places = tuple(place for place, held in pages.items() if letter in held)
         if places:
-            yield Kind(page, name, places, len(pages))
-
-
-def _layer(layer: Layer) -> Place:
-    return Place(f"layers/{layer.name}", layer.title)
-
-
-def _of_layer(layer: Layer) -> set[str]:
-    ledger = layer.ledger(specialise=False)
-    put_in = (side for pair in layer.definitions for side in pair)
-    return _names((ledger.total().expr, ledger.parameters().expr, *put_in))
-
-
-def _of_recipe(recipe: Recipe) -> set[str]:
-    from membill.kept import kept
-
-    return _names(size for kind in kept(recipe) for size in kind.states.values())
-
-
-def _plans(known: registry.Registry) -> Iterator[tuple[Place, set[str]]]:
-    for axis in known.of(Axis).values():
-        title = axis.summary.partition(":")[0].lower()
-        yield Place(f"plans/{axis.name}", title), {axis.symbol.name}
-    schedules = (each.in_flight for each in known.of(Schedule).values())
-    yield Place("plans/pipeline", "pipeline"), _names((*schedules, *LETTERS.values()))
-    yield Place("plans/states", "model states"), {N_d.name}
-
-
-def _names(found: Iterable[sympy.Basic]) -> set[str]:
-    return {symbol.name for expr in found for symbol in expr.free_symbols}
+            yield Kind(name, places, tuple(place for place in pages if place not in places))
