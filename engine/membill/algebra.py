@@ -7,6 +7,7 @@ knows sums of products of powers, and leaves the rest to SymPy.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache, reduce
 from itertools import product
 
@@ -16,6 +17,9 @@ from membill.errors import InputError
 
 Factor = tuple[sympy.Expr, int]
 """A base and its power."""
+
+Term = tuple[int, tuple[Factor, ...]]
+"""A number, and what it is multiplied by."""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -72,15 +76,48 @@ def quotient(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
     terms = sympy.Add.make_args(whole)
     if all(map(is_whole, terms)):
         return whole, sympy.Integer(1)
-    powers: dict[sympy.Expr, int] = {}
-    for base, power in (factor for term in terms for factor in factors(term)[1]):
-        powers[base] = max(powers.get(base, 0), -power)
-    if any(power > 0 and base.has(sympy.Add) for base, power in powers.items()):
-        above, below = sympy.fraction(sympy.together(expr))  # as factors of sums may cancel
+    common = _denominator(terms)
+    if common is None:
+        above, below = sympy.fraction(sympy.together(expr))
         return above, below
-    number = math.lcm(*(int(factors(term)[0].q) for term in terms))
-    below = sympy.Mul(number, *(base**power for base, power in powers.items()))
+    below = _multiplied(common)
     return sympy.Add(*(term * below for term in terms)), below
+
+
+def whole_terms(expr: sympy.Expr) -> tuple[tuple[Term, ...], Term] | None:
+    """The numerator's terms and the denominator, not multiplied; None where factors may cancel."""
+    terms = sympy.Add.make_args(expanded(expr))
+    common = _denominator(terms)
+    if common is None:
+        return None
+    return tuple(_times(factors(term), common) for term in terms), common
+
+
+def _denominator(terms: Iterable[sympy.Expr]) -> Term | None:
+    """The least common one; None if a sum is among its factors, which may cancel others."""
+    powers: dict[sympy.Expr, int] = {}
+    numbers = [1]
+    for number, others in map(factors, terms):
+        numbers.append(int(number.q))
+        for base, power in others:
+            if power < 0:
+                powers[base] = max(powers.get(base, 0), -power)
+    if any(base.has(sympy.Add) for base in powers):
+        return None
+    return math.lcm(*numbers), tuple(powers.items())
+
+
+def _times(term: tuple[sympy.Rational, tuple[Factor, ...]], common: Term) -> Term:
+    number, powers = term[0], dict(term[1])
+    for base, power in common[1]:
+        powers[base] = powers.get(base, 0) + power
+    held = tuple((base, power) for base, power in powers.items() if power)
+    return int(number.p) * (common[0] // int(number.q)), held
+
+
+def _multiplied(term: Term) -> sympy.Expr:
+    number, powers = term
+    return sympy.Mul(number, *(base**power for base, power in powers))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -36,7 +36,24 @@ def evaluated(expr: sympy.Expr, values: Mapping[str, Any], what: Callable[[], st
 @lru_cache(maxsize=1 << 12)
 def _compile(expr: sympy.Expr) -> CodeType:
     """A numerator and a denominator over exact ints, ready to run."""
-    return compile(",".join(map(_source, algebra.fraction(expr))), "<formula>", "eval")
+    return compile(",".join(_fraction(expr)), "<formula>", "eval")
+
+
+def _fraction(expr: sympy.Expr) -> tuple[str, str]:
+    """Source of a numerator and a denominator."""
+    plain = algebra.over_one_denominator(expr)
+    found = algebra.whole_terms(plain)
+    if found is None:
+        above, below = map(_source, algebra.quotient(plain))
+        return above, below
+    terms, common = found
+    return "+".join(map(_product, terms)), _product(common)
+
+
+def _product(term: algebra.Term) -> str:
+    number, factors = term
+    powers = (_source(base) + (f"**{power}" if power > 1 else "") for base, power in factors)
+    return "*".join([f"({number})", *powers])
 
 
 def _source(expr: sympy.Expr) -> str:
@@ -53,8 +70,10 @@ def _source(expr: sympy.Expr) -> str:
     if expr.func in _EXTREMES:
         return f"{_EXTREMES[expr.func]}({','.join(map(_source, expr.args))})"
     if expr.func in (sympy.floor, sympy.ceiling):
-        above, below = map(_source, algebra.fraction(expr.args[0]))
-        return f"({above}//{below})" if expr.func is sympy.floor else f"(-(-{above}//{below}))"
+        above, below = _fraction(expr.args[0])
+        if expr.func is sympy.floor:
+            return f"(({above})//({below}))"
+        return f"(-(-({above})//({below})))"
     raise InputError(f"no way to evaluate {expr}")
 
 

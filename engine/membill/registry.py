@@ -60,9 +60,10 @@ class Registry:
 
     def of(self, kind: type[Item]) -> Mapping[str, Item]:
         """All that is registered of a kind, by name; modules that wait to be asked go first."""
-        with _collecting(self):
-            for module in self.pending.pop(kind, ()):
-                importlib.import_module(module)
+        if kind in self.pending:
+            with _collecting(self):
+                for module in self.pending.pop(kind):
+                    importlib.import_module(module)
         return self.named.get(kind, {})
 
 

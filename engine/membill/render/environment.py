@@ -63,6 +63,7 @@ def environment(known: registry.Registry, templates: Path, docs: Path) -> jinja2
         loader=jinja2.FileSystemLoader(templates),
         undefined=jinja2.StrictUndefined,
         autoescape=True,
+        optimized=False,  # most templates run once
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
