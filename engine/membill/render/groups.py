@@ -40,25 +40,16 @@ def grouped(bill: Bill, kinds: Mapping[str, Collection[str]], rest: str) -> tupl
     )
 
 
-def shares(sizes: Iterable[int], places: int) -> tuple[Fraction, ...]:
-    """Each size's share of all, to so many places of a percent; together they are the whole.
-
-    Shares are cut there, and what is cut off goes, a unit each, to those of which most was.
-    """
+def shares(sizes: Iterable[int]) -> tuple[Fraction, ...]:
+    """Each size's share of all."""
     found = tuple(sizes)
-    parts = 100 * 10**places
-    exact = [Fraction(parts * size, sum(found) or 1) for size in found]
-    whole = [int(share) for share in exact]
-    most = sorted(range(len(found)), key=lambda place: whole[place] - exact[place])
-    for place in most[: int(sum(exact)) - sum(whole)]:
-        whole[place] += 1
-    return tuple(Fraction(number, parts) for number in whole)
+    return tuple(Fraction(size, sum(found) or 1) for size in found)
 
 
-def lines(bill: Bill, places: int) -> tuple[tuple[Entry, int, Fraction], ...]:
-    """Each line of a bill with its bytes and its share, as `shares`."""
+def lines(bill: Bill) -> tuple[tuple[Entry, int, Fraction], ...]:
+    """Each line of a bill with its bytes and its share."""
     sizes = [bill.size(entry.bytes) for entry in bill.entries]
-    return tuple(zip(bill.entries, sizes, shares(sizes, places), strict=True))
+    return tuple(zip(bill.entries, sizes, shares(sizes), strict=True))
 
 
 def stack(groups: Iterable[Group], title: str) -> Stack:
