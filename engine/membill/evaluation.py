@@ -24,8 +24,7 @@ def evaluated(expr: sympy.Expr, values: Mapping[str, Any], what: Callable[[], st
     if expr.is_Integer:
         return int(expr)
     # The code is made below, over symbol names that are identifiers; input never gets here.
-    scope = {"max": _extreme(max), "min": _extreme(min)}
-    above, below = eval(_compile(expr), {"__builtins__": scope}, dict(values))
+    above, below = eval(_compile(expr), {"__builtins__": _SCOPE}, values)
     rest = above % below
     if is_any(rest != 0):
         given = ", ".join(f"{name} = {value}" for name, value in values.items())
@@ -108,3 +107,7 @@ def _extreme(pick: Callable[..., Any]) -> Callable[..., Any]:
         return numpy.frompyfunc(pick, len(args), 1)(*args)
 
     return choose
+
+
+_SCOPE = {"max": _extreme(max), "min": _extreme(min)}
+"""All that source can call."""

@@ -217,7 +217,10 @@ def _sized(
 
 def total(sizes: Iterable[Formula], unit: str = "bytes") -> Formula:
     """The sum of formulas of one unit; like ones are counted first, so that it stays linear."""
-    counted = Counter((size.expr, size.definitions, size.conditions) for size in sizes)
+    every = tuple(sizes)
+    if len(every) == 1 and every[0].unit == unit:
+        return every[0]
+    counted = Counter((size.expr, size.definitions, size.conditions) for size in every)
     definitions = dict.fromkeys(item for (_, given, _) in counted for item in given)
     conditions = dict.fromkeys(item for (_, _, given) in counted for item in given)
     terms = (expr if number == 1 else number * expr for (expr, _, _), number in counted.items())
