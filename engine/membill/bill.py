@@ -10,23 +10,21 @@ from typing import Any
 
 import sympy
 
-from membill import registry
+from membill.asked import Count, asked
 from membill.errors import InputError
 from membill.formula import Formula
-from membill.ledger import Ledger, Row, total
+from membill.ledger import Row, total
 from membill.models import Model
 from membill.offload import Movement, Traffic, traffic
 from membill.parts import ACTIVATIONS, LAYERS, Part, trains
-from membill.plans import Plan, names
-from membill.plans import plan as make_plan
+from membill.plans import Plan
 from membill.recipe import Recipe, states_of, under
 from membill.shares import ONE, Share, Shares, shares
 from membill.state import Weight
-from membill.symbols import is_defined, named, p
+from membill.symbols import named, p
 from membill.tensor import product
 
 TABLES, BUFFERS = "tables", "buffers"
-MARGINS = (Fraction(10, 100), Fraction(20, 100))
 
 LEFT_OUT = (
     "the CUDA context, libraries' workspaces and communication buffers",
@@ -113,20 +111,6 @@ class Bill:
         return LEFT_OUT
 
 
-@dataclass(frozen=True)
-class Count:
-    """How a bill counts: numbers for letters, what is put in and left out, what is added."""
-
-    values: Mapping[str, int]
-    specialise: bool = True
-    statistics: bool = True
-    margin: Fraction | None = None
-
-    def ledger(self, part: Part, plan: Plan) -> Ledger:
-        """The ledger of one of a part."""
-        return part.ledger(plan, specialise=self.specialise, statistics=self.statistics)
-
-
 def bill(
     model: Model,
     plan: Plan | None = None,
@@ -166,21 +150,6 @@ def stages(
         model, plan, margin=margin, specialise=specialise, statistics=statistics, **settings
     )
     return tuple(every_stage(model, run, how))
-
-
-def asked(
-    model: Model,
-    plan: Plan | None = None,
-    *,
-    margin: object = None,
-    specialise: bool = True,
-    statistics: bool = True,
-    **settings: Any,
-) -> tuple[Plan, Count]:
-    """The plan, with a recipe, and how to count; arguments and errors as in `bill`."""
-    letters, of_plan = split(settings)
-    how = Count(model.values(**letters), specialise, statistics, _margin(margin))
-    return with_recipe(make_plan(plan, **of_plan)), how
 
 
 def every_stage(model: Model, plan: Plan, how: Count) -> Iterator[Bill]:
@@ -224,32 +193,6 @@ def settled(entry: Entry, plan: Plan, own: Shares) -> Entry:
         return entry
     size = replace(entry.bytes, conditions=conditions).subs(dict(plan.letters))
     return replace(entry, bytes=size)
-
-
-def with_recipe(plan: Plan) -> Plan:
-    """The plan, with the usual recipe if it has none."""
-    if plan.recipe is not None:
-        return plan
-    usual = next(each for each in registry.everything(Recipe).values() if each.usual)
-    return replace(plan, recipe=usual)
-
-
-def split(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Values for letters, and settings of a plan; one of a name with both is the plan's."""
-    of_plan = names()
-    letters = {
-        name: value for name, value in settings.items() if name not in of_plan and is_defined(name)
-    }
-    return letters, {name: value for name, value in settings.items() if name not in letters}
-
-
-def _margin(given: object) -> Fraction | None:
-    if given is None:
-        return None
-    number = isinstance(given, (int, float, Fraction)) and not isinstance(given, bool)
-    if not number or not MARGINS[0] <= Fraction(str(given)) <= MARGINS[1]:
-        raise InputError(f"margin = {given}: give a share from 0.1 to 0.2")
-    return Fraction(str(given))
 
 
 def _parameters(items: Iterable[Share], plan: Plan, how: Count) -> Formula:

@@ -10,7 +10,7 @@ from math import gcd, isqrt, lcm
 
 import sympy
 
-from membill.bill import Count
+from membill.asked import Count
 from membill.errors import InputError
 from membill.formula import Condition, Formula
 from membill.models import Model

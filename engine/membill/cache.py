@@ -14,7 +14,7 @@ from typing import Any
 import sympy
 
 from membill import registry
-from membill.bill import split
+from membill.asked import split
 from membill.dtypes import COMPUTE, DType
 from membill.errors import InputError
 from membill.formats import Format

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import sympy
 
-from membill.bill import BUFFERS, TABLES, Bill, Count, Entry, gone_by, settled, state_entries
+from membill.asked import Count
+from membill.bill import BUFFERS, TABLES, Bill, Entry, gone_by, settled, state_entries
 from membill.errors import InputError
 from membill.formula import Condition, Formula
 from membill.ledger import total

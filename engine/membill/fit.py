@@ -10,7 +10,8 @@ from math import prod
 from typing import Any
 
 from membill import registry
-from membill.bill import asked, bill
+from membill.asked import asked
+from membill.bill import bill
 from membill.divisions import DATA, PIPELINE, Degrees, divisions
 from membill.errors import InputError
 from membill.growth import checked

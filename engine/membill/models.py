@@ -15,11 +15,12 @@ from membill.errors import InputError, unknown
 from membill.formula import Formula, counted
 from membill.layers import Layer, OptionValue, Price
 from membill.ledger import Row, total
+from membill.limits import check
 from membill.parts import LAYERS, Part, defined, fitting, trains, varied
 from membill.plans import Plan
 from membill.plans import plan as make_plan
 from membill.shapes import Shape
-from membill.symbols import P, T, b, h, n_kv
+from membill.symbols import T, b
 
 if TYPE_CHECKING:
     from membill.bill import Bill
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
     from membill.solve import Solution
 
 TIED = "tied"
-
-AT_MOST = ((T, P, "the positions that it has"),)
-"""Letters that may not exceed another one of which a model has a number, and what that one is."""
-
-DIVIDES = ((n_kv, h, "as many query heads share each key-value head"),)
-"""Letters of which the one divides the other where a model has a number for both, and why."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,22 +144,9 @@ class Model:
             if own.keys() & {free.name for free in value.free_symbols}
         }
         kept = {name: size for name, size in (self.shape or {}).items() if name not in derived}
-        self._check({**kept, **own})
-        return {**kept, **own}
-
-    def _check(self, sizes: Mapping[str, int]) -> None:
-        for less, more, why in _given(AT_MOST, sizes):
-            if sizes[less] > sizes[more]:
-                raise InputError(
-                    f"{less} = {sizes[less]} of model {self.name!r} exceeds {more} = "
-                    f"{sizes[more]}, {why}; give {more}=... too for another model of its kind"
-                )
-        for divisor, whole, why in _given(DIVIDES, sizes):
-            if sizes[whole] % sizes[divisor]:
-                raise InputError(
-                    f"{divisor} = {sizes[divisor]} does not divide {whole} = {sizes[whole]} of "
-                    f"model {self.name!r}: {why}"
-                )
+        every = {**kept, **own}
+        check(every, self.name)
+        return every
 
     def resized(self, **sizes: int) -> Model:
         """The model at other dimensions; those that are not among the sizes are left open.
@@ -297,25 +279,6 @@ class Model:
         """The same for one token of a sequence of T."""
         flops = self.flops()
         return replace(flops, expr=sympy.expand(flops.expr / (b * T)))
-
-
-Rule = tuple[sympy.Symbol, sympy.Symbol, str]
-"""Two letters, and a reason for what must hold of them."""
-
-
-def _given(rules: Iterable[Rule], sizes: Mapping[str, int]) -> Iterator[tuple[str, str, str]]:
-    """The names in the rules of whose letters both have a number."""
-    for one, other, why in rules:
-        if one.name in sizes and other.name in sizes:
-            yield one.name, other.name, why
-
-
-def limit(letter: str, sizes: Mapping[str, int]) -> int | None:
-    """The most that a letter can be at these dimensions; None for no limit."""
-    found = [
-        sizes[more.name] for less, more, _ in AT_MOST if less.name == letter and more.name in sizes
-    ]
-    return min(found, default=None)
 
 
 def _sum(sizes: Iterable[tuple[Part, Formula]], unit: str) -> Formula:

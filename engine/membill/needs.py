@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import sympy
 
-from membill.bill import Count, of_stage
+from membill.asked import Count
+from membill.bill import of_stage
 from membill.errors import InputError
 from membill.formula import Formula
 from membill.models import Model

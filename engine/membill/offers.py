@@ -11,7 +11,8 @@ from math import prod
 from typing import Any
 
 from membill import registry
-from membill.bill import Bill, Count, bill, split, with_recipe
+from membill.asked import Count, split, with_recipe
+from membill.bill import Bill, bill
 from membill.bounds import largest
 from membill.divisions import DATA, PIPELINE, Degrees, leanest_schedule, replicas
 from membill.errors import InputError

@@ -9,7 +9,8 @@ from typing import Any
 
 import sympy
 
-from membill.bill import Bill, Count, Entry, asked, every_stage, of_stage
+from membill.asked import Count, asked
+from membill.bill import Bill, Entry, every_stage, of_stage
 from membill.device import Device
 from membill.errors import InputError
 from membill.events import Event, events

@@ -9,14 +9,16 @@ from typing import Any
 import sympy
 
 from membill import registry
-from membill.bill import Bill, Count, asked, bill
+from membill.asked import Count, asked
+from membill.bill import Bill, bill
 from membill.bounds import coefficients, largest
 from membill.divisions import degrees
 from membill.errors import InputError, unknown
 from membill.fit import fewest
 from membill.formula import Formula
+from membill.limits import limit
 from membill.mesh import Axis
-from membill.models import Model, limit
+from membill.models import Model
 from membill.needs import Need, budget, check, most, needed, numbered, with_margin
 from membill.offers import Offer
 from membill.plans import Plan

@@ -64,9 +64,9 @@ def test_a_category_has_one_colour_beside_whatever_it_stands() -> None:
     assert len(set(unknown)) == 3
 
 
-def test_the_style_sheet_has_every_colour_in_both_schemes(repository: Path) -> None:
-    sheet = repository / "site/docs/assets/stylesheets/membill.css"
-    css = sheet.read_text(encoding="utf-8")
+def test_the_style_sheets_have_every_colour_in_both_schemes(repository: Path) -> None:
+    sheets = sorted((repository / "site/docs/assets/stylesheets").glob("*.css"))
+    css = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     for colour in range(colours.COLOURS):
         assert css.count(f"--chart-{colour}: #") == 2
         assert css.count(f"--hue: var(--chart-{colour})") == 1

@@ -18,8 +18,9 @@ from membill.config import configurations_data
 from membill.device import BATCH, GATHERED, OUTPUTS, UPDATE, WORKING
 from membill.finding import made
 from membill.json_file import MOST_BYTES
+from membill.limits import AT_MOST, DIVIDES, Rule
 from membill.mesh import Axis
-from membill.models import AT_MOST, DIVIDES, TIED, Model, Rule
+from membill.models import TIED, Model
 from membill.parts import ACTIVATIONS
 from membill.pipeline import Schedule
 from membill.recipe import GRADIENTS, WEIGHTS, Partition, Recipe
