@@ -157,6 +157,9 @@
       const said = `Lowered to ${bound} = ${words.grouped(most ?? 0)} of the model, ${why}.`;
       note.textContent = isLowered() && lowered.name === name ? said : "";
     }
+    const count = (name) => Number(words.plain(field(name).value)); // NaN is less than nothing
+    const few = "Fewer than the stages: the pipeline never fills, and holds less than it could.";
+    form.querySelector("#c-micro_batches-note").textContent = count("micro_batches") < count("pp") ? few : "";
   }
 
   /** Letters that the model has no number for, each with a field, which stays if it is there. */
