@@ -169,7 +169,7 @@ def of_stage(model: Model, plan: Plan, stage: int, how: Count) -> Bill:
     own = shares(model, plan, stage, how.values)
     parameters = _parameters(own.items, plan, how)
     entries = (
-        *state_entries(own.items, plan, plan.recipe, how),
+        *state_entries(own.items, parameters, plan, plan.recipe, how),
         *_activations(own.items, plan, how),
         *_shared(own.items, plan, how),
     )
@@ -217,15 +217,14 @@ def as_weight(part: Part, row: Row) -> Weight:
 
 
 def state_entries(
-    items: Iterable[Share], plan: Plan, recipe: Recipe, how: Count
+    items: Iterable[Share], parameters: Formula, plan: Plan, recipe: Recipe, how: Count
 ) -> Iterator[Entry]:
-    """What the recipe keeps; it holds where the numbers of parameters do."""
-    held = tuple(items)
+    """What the recipe keeps; it holds where the number of all these parameters does."""
     rows = states_of(
         recipe,
         [
             (as_weight(share.part, row), share.number)
-            for share in held
+            for share in items
             for row in how.ledger(share.part, plan).weights
         ],
         divided=plan.divided,
@@ -233,7 +232,6 @@ def state_entries(
         dtype_bytes=plan.dtype_bytes,
         sizes={named(name).symbol: size for name, size in how.values.items()},
     )
-    parameters = _parameters(held, plan, how)
     for row in rows:
         yield Entry(row.state.name, "", under(row.bytes, parameters), gone_by(plan, row.state.kind))
 

@@ -201,7 +201,8 @@ class Device:
             return
         recipe = replace(self.bill.recipe, states=self.bill.recipe.step, frozen=())
         shares, plan = self.bill.shares, self.bill.plan
-        for entry in state_entries(shares.items, plan, recipe, self.how):
+        parameters = self.bill.parameters
+        for entry in state_entries(shares.items, parameters, plan, recipe, self.how):
             yield settled(replace(entry, category=UPDATE, moved=None), plan, shares)
 
     def entry(self, category: str, item: Item, size: Formula) -> Entry:

@@ -1,7 +1,6 @@
 """The page of the peak: its chart, and the conditions under which a moment is the largest."""
 
 import re
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 import membill
 from membill import registry, render
 from membill.measured import Measured
-from membill.render import axes, charts, groups, peak
+from membill.render import axes, charts, peak
 from membill.units import gb
 
 LLAMA = {"b": 1, "T": 8192}
@@ -89,8 +88,3 @@ def test_the_first_pages_tell_the_bill_and_the_same_peak(
     assert plans.bytes > plans.bill.bytes
     assert gb(plans.bytes) in filled
     assert gb(plans.bill.bytes) in filled
-
-
-def test_shares_add_up_to_the_whole() -> None:
-    assert groups.shares([2, 2, 12, 0]) == (Fraction(1, 8), Fraction(1, 8), Fraction(3, 4), 0)
-    assert groups.shares([0, 0]) == (0, 0)

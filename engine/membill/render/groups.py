@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 from membill import units
-from membill.bill import Bill, Entry
+from membill.bill import Bill
 from membill.formula import Formula
 from membill.ledger import total
 from membill.render.charts import Bar, Stack
@@ -40,18 +39,6 @@ def grouped(bill: Bill, kinds: Mapping[str, Collection[str]], rest: str) -> tupl
     )
 
 
-def shares(sizes: Iterable[int]) -> tuple[Fraction, ...]:
-    """Each size's share of all."""
-    found = tuple(sizes)
-    return tuple(Fraction(size, sum(found) or 1) for size in found)
-
-
-def lines(bill: Bill) -> tuple[tuple[Entry, int, Fraction], ...]:
-    """Each line of a bill with its bytes and its share."""
-    sizes = [bill.size(entry.bytes) for entry in bill.entries]
-    return tuple(zip(bill.entries, sizes, shares(sizes), strict=True))
-
-
 def stack(groups: Iterable[Group], title: str) -> Stack:
     """The groups as one bar."""
     found = tuple(groups)
@@ -62,4 +49,4 @@ def stack(groups: Iterable[Group], title: str) -> Stack:
     return Stack(title, bars, units.gb(sum(each.bytes for each in found)))
 
 
-__all__ = ["Group", "grouped", "lines", "shares", "stack"]
+__all__ = ["Group", "grouped", "stack"]
